@@ -1,0 +1,213 @@
+"""Power-law contact, solved without iteration: potential, psi, the gradient rule, the sweep over points.
+
+    phi = K/(al+1) [eta]^(al+1),  psi = sqrt(2 phi),  F = g (psi+ + psi)/2,  psi+ = psi + (g/2)(eta+ - eta-)
+
+with eta = barrier - string, the penetration. Energy is exact for every choice of g = psi'(eta) (papers 002, 004 and
+NUMERICS section 2); g decides accuracy, and whether the contact sticks or pulls. The code works with a = g/2.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.compiled import inlined
+from engine.physics.barrier import ContactPoints
+from engine.physics.problem import Contact
+from engine.physics.string import Array
+
+SHIPPED = 0  # non-adhesive: capped gradient, released whole, secant at entry
+PLAIN = 1  # paper 002 eq. (26): for comparison only
+
+# How eta^power is taken: pow() costs more than the rest of a contact, so common exponents go without.
+LINEAR, QUARTER, HALF, GENERAL = range(4)
+
+
+class Law(NamedTuple):
+    """The contact law of one set of points, in the kernel's precision."""
+
+    slope: NDArray[Any]  # per point: a = slope * eta^power, half of psi'(eta)
+    power: Any  # (al - 1) / 2
+    form: int  # LINEAR | QUARTER | HALF | GENERAL
+    secant: Any  # psi(eta) = secant * slope * eta^power * eta
+    drag: Any  # mu / 2k of Hunt and Crossley's damping
+    zero: Any
+    half: Any  # constants in the kernel's precision: a literal would widen float32 to float64
+    one: Any
+    rule: int  # SHIPPED | PLAIN
+
+
+def law(points: ContactPoints, contact: Contact, rate: float, dtype: Any = np.float64, rule: int = SHIPPED) -> Law:
+    """The law of `points`, whose stiffness is in N/m^exponent each."""
+    power = (contact.exponent - 1.0) / 2.0
+    slope = 0.5 * np.sqrt(points.stiffness * (contact.exponent + 1.0) / 2.0)
+    return Law(
+        slope.astype(dtype),
+        dtype(power),
+        {0.0: LINEAR, 0.25: QUARTER, 0.5: HALF}.get(power, GENERAL),
+        dtype(2.0 / (power + 1.0)),
+        dtype(0.5 * contact.damping * rate),
+        dtype(0.0),
+        dtype(0.5),
+        dtype(1.0),
+        rule,
+    )
+
+
+def psi_at(penetration: Array, points: ContactPoints, exponent: float) -> Array:
+    """psi = sqrt(2 phi) at a penetration."""
+    eta = np.clip(penetration, 0.0, None)
+    return np.sqrt(2.0 * points.stiffness / (exponent + 1.0)) * eta ** ((exponent + 1.0) / 2.0)
+
+
+@inlined
+def raised(eta: Any, law: Law) -> Any:
+    """eta^power for eta > 0."""
+    if law.form == LINEAR:
+        return law.one
+    if law.form == QUARTER:
+        return np.sqrt(np.sqrt(eta))
+    if law.form == HALF:
+        return np.sqrt(eta)
+    return eta**law.power
+
+
+@inlined
+def half_gradient(law: Law, slope: Any, eta: Any, eta_before: Any, push: Any, psi: Any, response: Any) -> Any:
+    """a = g/2 by the rule of NUMERICS section 2.
+
+    push is D = eta* - eta-, the change over two steps without contact force; response is eta's answer to unit force.
+    """
+    if law.rule == PLAIN:
+        return slope * raised(eta, law) if eta > law.zero else law.zero
+    if psi <= law.zero:
+        if push <= law.zero:
+            return law.zero
+        if eta > law.zero:
+            return slope * raised(eta, law)
+        # First step into the barrier, where psi' is still zero: the secant of psi towards the predicted middle.
+        middle = law.half * (eta + eta_before + push)
+        if middle > law.zero:
+            return law.secant * slope * raised(middle, law) * middle / push
+        return law.zero
+    if eta <= law.zero and push >= law.zero:
+        return law.zero
+    # The largest gradient that leaves psi+ >= 0 (the root of psi+ = 0), written so that nothing cancels.
+    twice = psi + psi
+    reach = np.sqrt(push * push + response * twice * twice)
+    cap = twice / (reach - push) if push < law.zero else (reach + push) / (response * twice)
+    if eta > law.zero:
+        return min(slope * raised(eta, law), cap)
+    return cap
+
+
+@inlined
+def respond(law: Law, slope: Any, eta: Any, eta_before: Any, push: Any, psi: Any, response: Any) -> Any:
+    """One point over one step: (force, psi+, energy lost to contact damping)."""
+    a = half_gradient(law, slope, eta, eta_before, push, psi, response)
+    if a == law.zero:
+        return law.zero, psi, law.zero
+    r = a * a
+    gamma = law.zero
+    if law.drag > law.zero and eta > law.zero and psi > law.zero:
+        # Hunt-Crossley in the quadratised variables; limited where a receding contact would begin to pull.
+        gamma = law.drag * psi
+        if push < law.zero:
+            gamma = min(gamma, -psi / push - law.half * a)
+        r += (a + a) * gamma
+    force = (a * (psi + psi) + r * push) / (law.one + r * response)
+    shift = push - response * force  # eta+ - eta-
+    after = psi + a * shift
+    if law.rule == SHIPPED:
+        # True but for rounding: the force never pulls, psi+ >= 0, and a point that separates releases all it stored.
+        force = max(force, law.zero)
+        after = law.zero if eta <= law.zero and push < law.zero else max(after, law.zero)
+    return force, after, a * gamma * shift * shift
+
+
+class Touch(NamedTuple):
+    """What a set of contact points remembers, one entry a point, and the sweep's list of points that pushed."""
+
+    now: NDArray[Any]  # string displacement at the points, step n
+    before: NDArray[Any]  # step n - 1
+    psi: NDArray[Any]
+    force: NDArray[Any]  # N, of the last step
+    pushed: NDArray[np.int64]
+    lost: NDArray[Any]  # one entry: energy lost to contact damping so far, J
+
+
+def touch(count: int, dtype: Any) -> Touch:
+    """The memory of `count` points at rest, touching nothing."""
+    rows = [np.zeros(count, dtype) for _ in range(4)]
+    return Touch(*rows, np.zeros(count, np.int64), np.zeros(1, dtype))
+
+
+@inlined
+def sweep(law: Law, height: Any, response: Any, free: Any, touch: Touch, forward: Any) -> Any:
+    """The alternating triangular sweep (S3 of NUMERICS section 3): forces of all coupled points; how many pushed.
+
+    response[j, k] is the displacement at k per unit force at j, free[k] the displacement without contact force.
+    Each point is solved on its own with twice the earlier points' effect taken off its push. By the symmetry of
+    `response` the work then sums to F.D - F'WF exactly, so energy is conserved with no matrix solve.
+    """
+    count = height.size
+    near = 0
+    for k in range(count):
+        touch.force[k] = law.zero
+        near |= (height[k] > touch.now[k]) | (height[k] > free[k]) | (touch.psi[k] > law.zero)
+    pushed = 0
+    if near:
+        for j in range(count):
+            k = j if forward else count - 1 - j
+            eta = height[k] - touch.now[k]
+            if not (eta > law.zero or height[k] > free[k] or touch.psi[k] > law.zero):
+                continue
+            push = touch.before[k] - free[k]
+            for i in range(pushed):
+                earlier = touch.pushed[i]
+                push -= (response[earlier, k] + response[earlier, k]) * touch.force[earlier]
+            force, psi, lost = respond(
+                law, law.slope[k], eta, height[k] - touch.before[k], push, touch.psi[k], response[k, k]
+            )
+            touch.psi[k] = psi
+            touch.lost[0] += lost
+            if force != law.zero:
+                touch.force[k] = force
+                touch.pushed[pushed] = k
+                pushed += 1
+    return pushed
+
+
+def equilibrium(compliance: Array, points: ContactPoints, exponent: float) -> Array:
+    """Static forces F = K [height - S F]^al of a barrier that crosses the rest line, by damped Newton.
+
+    The residual is the gradient of a convex energy in the metric of S, so the energy guards each step.
+    """
+    force = np.zeros(points.height.size)
+    if not (points.height > 0.0).any():
+        return force
+
+    def spring(eta: Array) -> Array:
+        return points.stiffness * np.clip(eta, 0.0, None) ** exponent
+
+    def stored(force: Array) -> float:
+        eta = np.clip(points.height - compliance @ force, 0.0, None)
+        contact = points.stiffness * eta ** (exponent + 1.0) / (exponent + 1.0)
+        return float(0.5 * force @ compliance @ force + contact.sum())
+
+    for _ in range(200):
+        eta = points.height - compliance @ force
+        residual = force - spring(eta)
+        scale = np.abs(force).max() + np.abs(spring(eta)).max()
+        if np.abs(residual).max() <= 1e-14 * scale:
+            break
+        slope = exponent * points.stiffness * np.clip(eta, 0.0, None) ** (exponent - 1.0) * (eta > 0.0)
+        step = np.linalg.solve(np.eye(force.size) + slope[:, None] * compliance, -residual)
+        before, part = stored(force), 1.0
+        while stored(force + part * step) > before * (1.0 + 1e-12) and part > 1e-6:
+            part *= 0.5
+        force = force + part * step
+    return force
+

@@ -1,0 +1,414 @@
+"""The explicit, non-iterative finite-difference string over a barrier (paper 002 section 3.1.2).
+
+    A0 u* = ((2 rho/k^2) u - (rho/k^2 - rho s0/k) u-) + T d_xx u - EI d_xxxx u - 2 rho S(u - u-)/k + I f
+    u+ = u* + F/(h A0),   A0 = rho/k^2 + rho s0/k,   F >= 0 from contact.py at every node or obstacle that touches
+
+S stands for the losses that need space differences; grid.py chooses them. Node m sits at index m + REACH.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.compiled import copy, inlined, native
+from engine.physics import contact
+from engine.physics.barrier import Barrier, ContactPoints
+from engine.physics.contact import Law, Touch
+from engine.physics.grid import MARGIN, REACH, Grid, difference_taps, grid, interpolation, symbol
+from engine.physics.problem import Pickup, Problem
+from engine.physics.record import Log, Run, log
+from engine.physics.string import Array, String
+
+TAPS = 4  # nodes that excitation and pickups are interpolated over (the same for both: reciprocity is exact)
+
+
+class Stencil(NamedTuple):
+    """The linear update: symmetric taps 0..REACH on u and u-."""
+
+    intervals: int
+    wide: bool  # whether losses reach beyond the two neighbours that stiffness needs
+    now: NDArray[Any]
+    before: NDArray[Any]
+
+
+class Ports(NamedTuple):
+    """Where force goes in and motion comes out."""
+
+    inject_node: int
+    inject: NDArray[Any]  # [TAPS] displacement per newton
+    pickup_node: NDArray[np.int64]
+    pickup: NDArray[Any]  # [P, TAPS]
+
+
+class Surface(NamedTuple):
+    """What the string can touch: K consecutive nodes over a barrier, or K obstacles between two nodes each."""
+
+    height: NDArray[Any]
+    law: Law
+    answer: Any  # displacement of a node per newton: Cc
+    first_node: int
+    obstacle_node: NDArray[np.int64]  # empty over a barrier
+    obstacle: NDArray[Any]  # [K, 2] weights
+    response: NDArray[Any]  # [K, K] displacement at an obstacle per newton at another
+
+
+class Meter(NamedTuple):
+    """Constants of the energy balance."""
+
+    inertia: Any  # rho h / 2k^2
+    stretch: Any  # T / 2h
+    bend: Any  # EI / 2h^3
+    centred: Any  # rho h s0 / 2k
+    backward: NDArray[Any]  # taps of rho h S / 2k
+
+
+class Coefficients(NamedTuple):
+    """What the kernel reads."""
+
+    stencil: Stencil
+    ports: Ports
+    surface: Surface
+    meter: Meter
+    rest: NDArray[Any]  # static equilibrium
+    rest_psi: NDArray[Any]
+
+
+class State(NamedTuple):
+    """What the kernel changes: three time levels that take turns, the contact's memory, steps since reset."""
+
+    level0: NDArray[Any]
+    level1: NDArray[Any]
+    level2: NDArray[Any]
+    free: NDArray[Any]
+    touch: Touch
+    clock: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Design:
+    """A problem made ready for a sample rate."""
+
+    problem: Problem
+    rate: float
+    grid: Grid
+    points: ContactPoints
+    coefficients: Coefficients
+
+
+def design(
+    problem: Problem, rate: float, *, margin: float = MARGIN, dtype: Any = np.float64, rule: int = contact.SHIPPED
+) -> Design:
+    """Coefficients of the kernel at a sample rate."""
+    g = grid(problem.string, rate, margin)
+    points = problem.grid_points(g.intervals)
+    weights = contact_weights(points, g)
+    nodes, at_points = compliance(problem.string, g, weights)
+    pressed = contact.equilibrium(at_points, points, problem.contact.exponent)
+    psi = contact.psi_at(points.height - at_points @ pressed, points, problem.contact.exponent)
+    coefficients = Coefficients(
+        _stencil(problem.string, g, rate, dtype),
+        _ports(problem, g, rate, dtype),
+        _surface(problem, points, g, weights, rate, contact.law(points, problem.contact, rate, dtype, rule)),
+        _meter(problem.string, g, rate, dtype),
+        np.pad(nodes @ pressed, REACH + 1).astype(dtype),
+        psi.astype(dtype),
+    )
+    return Design(problem, rate, g, points, coefficients)
+
+
+def node_answer(string: String, g: Grid, rate: float) -> float:
+    """Displacement of a moving node, one step on, per newton: k^2 / (rho h (1 + s0 k))."""
+    return 1.0 / (rate**2 * string.density * g.spacing * (1.0 + g.loss.terms[0] / rate))
+
+
+def contact_weights(points: ContactPoints, g: Grid) -> Array:
+    """Displacement at each contact point from the moving nodes: a row each, one node or two."""
+    weights = np.zeros((points.position.size, g.intervals - 1))
+    for row, x in zip(weights, points.position, strict=True):
+        node, two = interpolation(float(x), g.spacing, g.intervals, 2)
+        row[node - 1 : node + 1] = two
+    return weights
+
+
+def compliance(string: String, g: Grid, weights: Array) -> tuple[Array, Array]:
+    """Static displacement of the moving nodes, and of the points weights @ u, per newton at each point.
+
+    The grid's stiffness has the sines as eigenvectors, so no matrix is solved.
+    """
+    m = np.arange(1, g.intervals)
+    sines = np.sin(np.pi / g.intervals * np.outer(m, m)) if len(weights) else np.zeros((m.size, m.size))
+    s = symbol(string.wavenumbers(g.intervals - 1), g.spacing)
+    softness = 2.0 / (g.intervals * g.spacing * (string.tension * s + string.stiffness * s**2))
+    nodes = (sines * softness) @ (sines @ weights.T)
+    return nodes, weights @ nodes
+
+
+def pickup_taps(string: String, g: Grid, pickup: Pickup) -> tuple[int, Array]:
+    """First node and weights of a pickup; a velocity is the difference of its displacement."""
+    if pickup.kind != "bridge_force":
+        return interpolation(pickup.at * string.length, g.spacing, g.intervals, min(TAPS, g.intervals - 1))
+    # T u_x - EI u_xxx at the support, centred on it by the odd image: u_1/h and (u_2 - 2 u_1)/h^3.
+    near = string.tension / g.spacing + 2.0 * string.stiffness / g.spacing**3
+    far = -string.stiffness / g.spacing**3
+    return (1, np.array([near, far])) if pickup.at == 0.0 else (g.intervals - 2, np.array([far, near]))
+
+
+def _stencil(string: String, g: Grid, rate: float, dtype: Any) -> Stencil:
+    k, terms = 1.0 / rate, g.loss.terms
+    elastic = difference_taps((0.0, string.tension, string.stiffness), g.spacing) * (k**2 / string.density)
+    before = difference_taps((0.0, *terms[1:]), g.spacing) * (2.0 * k)
+    now = -elastic - before
+    now[0] += 2.0
+    before[0] -= 1.0 - terms[0] * k
+    scale = 1.0 + terms[0] * k
+    return Stencil(g.intervals, len(terms) > 2, (now / scale).astype(dtype), (before / scale).astype(dtype))
+
+
+def _ports(problem: Problem, g: Grid, rate: float, dtype: Any) -> Ports:
+    string, inject = problem.string, np.zeros(TAPS)
+    taps = min(TAPS, g.intervals - 1)
+    node, weights = interpolation(problem.excitation.position * string.length, g.spacing, g.intervals, taps)
+    inject[: weights.size] = weights * node_answer(string, g, rate)
+    heard = [pickup_taps(string, g, p) for p in problem.pickups]
+    pickup = np.zeros((len(heard), TAPS))
+    for row, (_, weights) in zip(pickup, heard, strict=True):
+        row[: weights.size] = weights
+    return Ports(node, inject.astype(dtype), np.array([n for n, _ in heard], np.int64), pickup.astype(dtype))
+
+
+def _surface(problem: Problem, points: ContactPoints, g: Grid, weights: Array, rate: float, law: Law) -> Surface:
+    dtype = law.slope.dtype.type
+    answer = node_answer(problem.string, g, rate)
+    on_nodes = isinstance(problem.barrier, Barrier)
+    obstacles = 0 if on_nodes else points.height.size
+    node, two = np.zeros(obstacles, np.int64), np.zeros((obstacles, 2))
+    for i in range(obstacles):
+        node[i], two[i] = interpolation(float(points.position[i]), g.spacing, g.intervals, 2)
+    first = round(float(points.position[0]) / g.spacing) if on_nodes else 0
+    response = answer * weights[:obstacles] @ weights[:obstacles].T
+    return Surface(
+        points.height.astype(dtype), law, dtype(answer), first, node, two.astype(dtype), response.astype(dtype)
+    )
+
+
+def _meter(string: String, g: Grid, rate: float, dtype: Any) -> Meter:
+    h, mass, terms = g.spacing, string.density * g.spacing, g.loss.terms
+    return Meter(
+        dtype(0.5 * mass * rate**2),
+        dtype(0.5 * string.tension / h),
+        dtype(0.5 * string.stiffness / h**3),
+        dtype(0.5 * mass * terms[0] * rate),
+        (difference_taps((0.0, *terms[1:]), h) * (0.5 * mass * rate)).astype(dtype),
+    )
+
+
+def state(c: Coefficients) -> State:
+    """Memory of one string at rest."""
+    dtype = c.rest.dtype
+    levels = [np.zeros(c.rest.size, dtype) for _ in range(3)]
+    points = c.surface.height.size
+    s = State(*levels, np.zeros(points, dtype), contact.touch(points, dtype), np.zeros(1, np.int64))
+    reset(c, s)
+    return s
+
+
+@native
+def reset(c: Coefficients, s: State) -> None:
+    """Back to static equilibrium, silent."""
+    copy(c.rest, s.level0)
+    copy(c.rest, s.level1)
+    copy(c.rest, s.level2)
+    read_points(c.surface, s.level1, s.touch.now)
+    read_points(c.surface, s.level1, s.touch.before)
+    copy(c.rest_psi, s.touch.psi)
+    for k in range(s.touch.force.size):
+        s.touch.force[k] = c.surface.law.zero
+    s.touch.lost[0] = c.surface.law.zero
+    s.clock[0] = 0
+
+
+def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
+    """Hold the string in the shape `initial`(x) and let go at t = 0.
+
+    The step before t = 0 mirrors the free step after it, the second-order form of zero velocity.
+    """
+    c, n = d.coefficients, d.grid.intervals
+    reset(c, s)
+    s.level1[REACH : REACH + n + 1] = initial(np.arange(n + 1) * d.grid.spacing)
+    s.level1[[REACH, REACH + n]] = 0.0
+    _reflect(s.level1, n)
+    k2 = 1.0 / d.rate**2 / d.problem.string.density
+    taps = difference_taps((0.0, d.problem.string.tension, d.problem.string.stiffness), d.grid.spacing) * k2
+    inner = slice(REACH + 1, REACH + n)
+    s.level0[:] = s.level1
+    for j in range(-REACH, REACH + 1):
+        s.level0[inner] -= 0.5 * taps[abs(j)] * s.level1[REACH + 1 + j : REACH + n + j]
+    _reflect(s.level0, n)
+    weights = contact_weights(d.points, d.grid)
+    s.touch.now[:] = weights @ s.level1[inner]
+    s.touch.before[:] = weights @ s.level0[inner]
+    s.touch.psi[:] = contact.psi_at(d.points.height - s.touch.now, d.points, d.problem.contact.exponent)
+
+
+@inlined
+def _reflect(u: Any, intervals: int) -> None:
+    """Odd images beyond the supports: u = u_xx = 0 there, for every even difference."""
+    for j in range(1, REACH + 1):
+        u[REACH - j] = -u[REACH + j]
+        u[REACH + intervals + j] = -u[REACH + intervals - j]
+
+
+@inlined
+def read_points(surface: Surface, u: Any, out: Any) -> None:
+    """Displacement at the obstacles; nodes need no reading."""
+    for k in range(surface.obstacle_node.size):
+        i = surface.obstacle_node[k] + REACH
+        out[k] = surface.obstacle[k, 0] * u[i] + surface.obstacle[k, 1] * u[i + 1]
+
+
+@inlined
+def advance(stencil: Stencil, x: Any, y: Any, w: Any) -> None:
+    """w = u*, from x = u and y = u-."""
+    _reflect(x, stencil.intervals)
+    a, b = stencil.now, stencil.before
+    a0, a1, a2, b0, b1 = a[0], a[1], a[2], b[0], b[1]
+    if not stencil.wide:
+        for i in range(REACH + 1, REACH + stencil.intervals):
+            w[i] = a0 * x[i] + a1 * (x[i - 1] + x[i + 1]) + a2 * (x[i - 2] + x[i + 2]) + b0 * y[i] + b1 * (y[i - 1] + y[i + 1])
+    else:
+        a3, a4, b2, b3, b4 = a[3], a[4], b[2], b[3], b[4]
+        for i in range(REACH + 1, REACH + stencil.intervals):
+            near = a0 * x[i] + a1 * (x[i - 1] + x[i + 1]) + a2 * (x[i - 2] + x[i + 2])
+            far = a3 * (x[i - 3] + x[i + 3]) + a4 * (x[i - 4] + x[i + 4])
+            before = b0 * y[i] + b1 * (y[i - 1] + y[i + 1]) + b2 * (y[i - 2] + y[i + 2])
+            w[i] = near + far + before + b3 * (y[i - 3] + y[i + 3]) + b4 * (y[i - 4] + y[i + 4])
+
+
+@inlined
+def meet_nodes(surface: Surface, touch: Touch, x: Any, y: Any, w: Any) -> None:
+    """Contact at the nodes over a barrier: each on its own, since a node's force moves no other node."""
+    law, zero, first = surface.law, surface.law.zero, surface.first_node + REACH
+    near = 0
+    for k in range(surface.height.size):
+        i = first + k
+        b = surface.height[k]
+        touch.force[k] = zero
+        near |= (b > x[i]) | (b > w[i]) | (touch.psi[k] > zero)
+    if not near:
+        return
+    for k in range(surface.height.size):
+        i = first + k
+        b = surface.height[k]
+        if b > x[i] or b > w[i] or touch.psi[k] > zero:
+            force, psi, lost = contact.respond(law, law.slope[k], b - x[i], b - y[i], y[i] - w[i], touch.psi[k], surface.answer)
+            w[i] += surface.answer * force
+            touch.psi[k] = psi
+            touch.force[k] = force
+            touch.lost[0] += lost
+
+
+@inlined
+def meet_obstacles(surface: Surface, free: Any, touch: Touch, w: Any, forward: Any) -> None:
+    """Contact at obstacles, which may share nodes."""
+    read_points(surface, w, free)
+    pushed = contact.sweep(surface.law, surface.height, surface.response, free, touch, forward)
+    for j in range(pushed):
+        k = touch.pushed[j]
+        i = surface.obstacle_node[k] + REACH
+        step = surface.answer * touch.force[k]
+        w[i] += step * surface.obstacle[k, 0]
+        w[i + 1] += step * surface.obstacle[k, 1]
+    for k in range(surface.height.size):
+        touch.before[k] = touch.now[k]
+    read_points(surface, w, touch.now)
+
+
+@native
+def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
+    """Advance force.size steps; out[t, p] is pickup p after step t. Allocates nothing."""
+    y, x, w = s.level0, s.level1, s.level2
+    for _ in range(s.clock[0] % 3):
+        y, x, w = x, w, y
+    ports = c.ports
+    for t in range(force.size):
+        advance(c.stencil, x, y, w)
+        f = force[t]
+        if f != c.surface.law.zero:
+            for j in range(TAPS):
+                w[ports.inject_node + REACH + j] += f * ports.inject[j]
+        if c.surface.obstacle_node.size:
+            meet_obstacles(c.surface, s.free, s.touch, w, (s.clock[0] & 1) == 0)
+        elif c.surface.height.size:
+            meet_nodes(c.surface, s.touch, x, y, w)
+        for p in range(out.shape[1]):
+            i = ports.pickup_node[p] + REACH
+            total = c.surface.law.zero
+            for j in range(TAPS):
+                total += ports.pickup[p, j] * w[i + j]
+            out[t, p] = total
+        s.clock[0] += 1
+        y, x, w = x, w, y
+
+
+@native
+def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
+    """The kernel step by step, with everything metered.
+
+    The backward losses are -2 rho S d_t- u; written with the centred difference they dissipate 2 rho |d_t. u|^2_S and
+    take rho k/2 |d_t- u|^2_S off the kinetic energy, which the grid's stability condition keeps positive.
+    """
+    m, n_nodes, half = c.meter, c.stencil.intervals, c.surface.law.half
+    shot, lost, work = 0, c.surface.law.zero, c.surface.law.zero
+    for n in range(force.size):
+        y, x, w = s.level0, s.level1, s.level2
+        for _ in range(s.clock[0] % 3):
+            y, x, w = x, w, y
+        while shot < log.at.size and log.at[shot] == n:
+            copy(x, log.shapes[shot])
+            shot += 1
+        kernel(c, s, force[n : n + 1], log.out[n : n + 1])
+        _reflect(w, n_nodes)
+        kinetic = stretch = bend = centred = drained = withheld = c.surface.law.zero
+        for i in range(REACH, REACH + n_nodes):
+            d = w[i] - x[i]
+            e = w[i] - y[i]
+            kinetic += d * d
+            stretch += (w[i + 1] - w[i]) * (x[i + 1] - x[i])
+            bend += (w[i + 1] - w[i] - w[i] + w[i - 1]) * (x[i + 1] - x[i] - x[i] + x[i - 1])
+            centred += e * e
+            for j in range(-REACH, REACH + 1):
+                tap = m.backward[abs(j)]
+                drained += tap * e * (w[i + j] - y[i + j])
+                withheld += tap * d * (w[i + j] - x[i + j])
+        lost += m.centred * centred + drained
+        for j in range(TAPS):
+            i = c.ports.inject_node + REACH + j
+            work += half * force[n] * c.ports.inject[j] / c.surface.answer * (w[i] - y[i])
+        log.kinetic[n] = m.inertia * kinetic - withheld
+        log.potential[n] = m.stretch * stretch + m.bend * bend
+        for k in range(c.surface.height.size):
+            log.contact[n] += half * s.touch.psi[k] ** 2
+            log.force[n, k] = s.touch.force[k]
+        log.lost[n] = lost + s.touch.lost[0]
+        log.work[n] = work
+
+
+def run(
+    d: Design, force: Array, *, at: NDArray[np.int64], initial: Callable[[Array], Array] | None = None
+) -> Run:
+    """A metered run from rest, or from the shape `initial`; snapshots at the steps `at`."""
+    c, s, n = d.coefficients, state(d.coefficients), d.grid.intervals
+    if initial is not None:
+        release(d, s, initial)
+    ports = c.ports
+    reach = ports.pickup_node[:, None] + REACH + np.arange(TAPS)
+    start = (ports.pickup * s.level1[reach]).sum(axis=1)
+    book = log(force.size, start.size, c.surface.height.size, c.rest.size, at, c.rest.dtype)
+    observe(c, s, force.astype(c.rest.dtype), book)
+    x = np.arange(n + 1) * d.grid.spacing
+    return Run(d.rate, d.points, start, book, x, book.shapes[:, REACH : REACH + n + 1])

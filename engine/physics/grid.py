@@ -1,0 +1,186 @@
+"""The finite-difference string's grid and its losses: spacing, stability, and a loss law made of local differences.
+
+Grid functions have the symbol B(b) = (4/h^2) sin^2(b h/2) for -d_xx. Spacing must keep, for every wavenumber,
+
+    Q + k S <= 1,   Q = (k^2/4)(c^2 B + kappa^2 B^2),   S(b) the decay rate taken backward in time,
+
+which is the condition of paper 002 eq. (44) with losses added (Jury's test on the polynomial of T5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb, pi, sqrt
+
+import numpy as np
+
+from engine.errors import PhysicsError
+from engine.physics.string import Array, Loss, String
+
+MARGIN = 1.02  # spacing above the limit: at the limit the shortest wave costs no energy (NUMERICS section 3)
+AUDIBLE = (20.0, 20_000.0)  # Hz
+REACH = 4  # most neighbours a difference may use on each side
+WORST_FIT = 0.10
+
+
+@dataclass(frozen=True)
+class LossFit:
+    """Decay rate r0 + r1 B + r2 B^2 + ...: r0 centred in time, the rest backward; and how far it is from the law.
+
+    `worst_error` is relative to the whole decay rate, over the audible band; s0 and s2 are realised as they are.
+    """
+
+    terms: tuple[float, ...]
+    worst_error: float
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Intervals along the string, spacing (m), the spacing's lower limit at this rate, and the losses."""
+
+    intervals: int
+    spacing: float
+    limit: float
+    loss: LossFit
+
+
+def symbol(b: Array, spacing: float) -> Array:
+    """B(b), the grid's answer to b^2."""
+    return (2.0 / spacing * np.sin(0.5 * b * spacing)) ** 2
+
+
+def courant(string: String, b: Array, spacing: float, rate: float) -> Array:
+    """Q(b); without loss sin^2(w k / 2) = Q (T5)."""
+    s = symbol(b, spacing)
+    return 0.25 * (string.tension * s + string.stiffness * s**2) / (string.density * rate**2)
+
+
+def backward_loss(terms: tuple[float, ...], b: Array, spacing: float) -> Array:
+    """S(b): the decay rate's part that is taken backward in time."""
+    s, total = symbol(b, spacing), np.zeros_like(b)
+    for r in reversed(terms[1:]):
+        total = (total + r) * s
+    return total
+
+
+def grid(string: String, rate: float, margin: float = MARGIN) -> Grid:
+    """The finest stable grid with `margin`, and the losses that go with it."""
+    k = 1.0 / rate
+    speed, bend, s2 = string.tension / string.density, string.stiffness / string.density, string.loss.s2
+    a = speed * k**2 + 4.0 * s2 * k
+    limit = sqrt(0.5 * (a + sqrt(a**2 + 16.0 * bend * k**2)))
+    intervals = int(string.length / (margin * limit))
+    if intervals < 3:
+        raise PhysicsError(
+            "string",
+            f"{string.pitch:.6g} Hz at {rate:g} Hz",
+            f"leaves {max(intervals, 0)} grid intervals of {margin * limit:.3g} m, at least 3 are needed",
+            "lower the pitch, the stiffness or s2, or raise the sample rate or oversampling",
+        )
+    while True:
+        spacing = string.length / intervals
+        fit = fit_losses(string, intervals)
+        b = string.wavenumbers(intervals)  # up to the shortest wave of the grid
+        if (courant(string, b, spacing, rate) + k * backward_loss(fit.terms, b, spacing)).max() <= 1.0:
+            return Grid(intervals, spacing, limit, fit)
+        intervals -= 1  # fitted losses may ask for slightly more room than s2 alone
+        if intervals < 3:
+            raise PhysicsError("string.loss", string.loss, "too strong for this sample rate", "lower s1 or s3")
+
+
+def fit_losses(string: String, intervals: int) -> LossFit:
+    """s0 and s2 as they are; s1 b + s3 b^3 by even differences, the fewest that come within a third of the limit."""
+    loss = string.loss
+    if loss.s1 == 0.0 and loss.s3 == 0.0:
+        return LossFit((loss.s0, loss.s2), 0.0)
+    spacing = string.length / intervals
+    b = _audible(string, intervals)
+    best = LossFit((), np.inf)
+    for reach in range(1, REACH + 1):
+        fit = _minimax(loss, b, spacing, reach)
+        everywhere = string.wavenumbers(intervals)
+        passive = fit.terms[0] + backward_loss(fit.terms, everywhere, spacing)
+        if passive.min() >= 0.0 and backward_loss(fit.terms, everywhere, spacing).min() >= 0.0:
+            best = min(best, fit, key=lambda f: f.worst_error)
+        if best.worst_error <= WORST_FIT / 3.0:
+            break
+    if best.worst_error > WORST_FIT:
+        raise PhysicsError(
+            "string.loss",
+            f"s1 = {loss.s1:g}, s3 = {loss.s3:g}",
+            f"finite differences miss this decay by {best.worst_error:.1%}, more than {WORST_FIT:.0%}",
+            "use model: modal, which is exact, or s0 and s2 alone",
+        )
+    return best
+
+
+def _audible(string: String, intervals: int) -> Array:
+    """The grid's modes that can be heard."""
+    b = string.wavenumbers(intervals - 1)
+    f = string.undamped_frequency(b) / (2.0 * pi)
+    heard = b[(f >= AUDIBLE[0]) & (f <= AUDIBLE[1])]
+    return heard if heard.size else b[:1]
+
+
+def _minimax(loss: Loss, b: Array, spacing: float, reach: int) -> LossFit:
+    """Least worst relative error by Lawson's iteration: reweight a least-squares fit towards where it is worst."""
+    thinned = b[np.unique(np.geomspace(1, b.size, 96).astype(int)) - 1]
+
+    def parts(b: Array) -> tuple[Array, Array, Array]:
+        s = symbol(b, spacing)
+        whole = loss.s0 + loss.s1 * b + loss.s2 * s + loss.s3 * b**3
+        target = (loss.s1 * b + loss.s3 * b**3) / whole
+        return (s / top)[:, None] ** np.arange(reach + 1) / whole[:, None], target, whole
+
+    top = float(symbol(b, spacing).max())
+    basis, target, _ = parts(thinned)
+    weight = np.full(thinned.size, 1.0 / thinned.size)
+    for _ in range(60):
+        root = np.sqrt(weight)[:, None]
+        terms = np.linalg.lstsq(basis * root, target * root[:, 0], rcond=None)[0]
+        error = np.abs(basis @ terms - target)
+        if error.max() == 0.0:
+            break
+        weight = weight * error
+        weight /= weight.sum()
+    basis, target, _ = parts(b)
+    worst = float(np.abs(basis @ terms - target).max())
+    terms = terms / top ** np.arange(reach + 1)
+    terms[0] += loss.s0
+    terms[1] += loss.s2
+    return LossFit(tuple(float(r) for r in terms), worst)
+
+
+def difference_taps(terms: tuple[float, ...], spacing: float) -> Array:
+    """Symmetric taps 0..REACH of r0 + r1 (-d_xx) + r2 (-d_xx)^2 + ...: binomials of each power."""
+    taps = np.zeros(REACH + 1)
+    for p, r in enumerate(terms):
+        for j in range(p + 1):
+            taps[j] += r / spacing ** (2 * p) * (-1) ** j * comb(2 * p, p + j)
+    return taps
+
+
+def interpolation(x: float, spacing: float, intervals: int, points: int) -> tuple[int, Array]:
+    """Lagrange weights of `points` neighbouring moving nodes that give the displacement at x; first node, weights.
+
+    Nodes beyond a support are the odd image of those before it (u = u_xx = 0), so their weights fold back.
+    """
+    cell = min(int(x / spacing), intervals - 1)
+    first = cell - points // 2 + 1
+    nodes = np.arange(first, first + points)
+    weights = np.ones(points)
+    for i in range(points):
+        for j in range(points):
+            if i != j:
+                weights[i] *= (x / spacing - nodes[j]) / (nodes[i] - nodes[j])
+    start = int(np.clip(first, 1, max(intervals - points, 1)))
+    folded = np.zeros(points)
+    for node, weight in zip(nodes, weights, strict=True):
+        sign, m = 1.0, int(node)
+        if m < 0:
+            sign, m = -1.0, -m
+        if m > intervals:
+            sign, m = -1.0, 2 * intervals - m
+        if 0 < m < intervals:
+            folded[m - start] += sign * weight
+    return start, folded

@@ -1,0 +1,319 @@
+"""The exact-pole modal string over contact points (papers 004 and 002 section 3.2, NUMERICS section 3).
+
+Every mode has its exact frequency and decay at any sample rate. The two-point scheme of paper 004 is used in its
+one-state-pair form, where contact sits at whole steps and the quadratised force needs no iteration:
+
+    (L) y* = 2 R cos(w k) y - R^2 y- + (k^2/m) C f          (P) free = V y*
+    (S) forces by the alternating sweep of contact.py        (U) y+ = y* + (k^2/m) C V'F
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.compiled import copy, inlined, native
+from engine.errors import PhysicsError
+from engine.physics import contact
+from engine.physics.barrier import ContactPoints
+from engine.physics.contact import Law, Touch
+from engine.physics.problem import Pickup, Problem
+from engine.physics.record import Log, Run, log
+from engine.physics.string import Array, String
+
+LANES = 8  # mode arrays are padded to whole vectors
+
+
+class Modes(NamedTuple):
+    """Wavenumber (1/m), damped angular frequency (rad/s) and decay rate (1/s) of every mode kept."""
+
+    wavenumber: Array
+    frequency: Array
+    decay: Array
+
+
+class Coefficients(NamedTuple):
+    """What the kernel reads. Row k < K of `rows` is contact point k, the others are pickups."""
+
+    forward: NDArray[Any]  # 2 R cos(w k)
+    backward: NDArray[Any]  # R^2
+    inject: NDArray[Any]  # modal displacement per newton of excitation
+    spread: NDArray[Any]  # (k^2/m) C
+    rows: NDArray[Any]  # [K + P, M]
+    response: NDArray[Any]  # [K, K + P]: displacement of row l per newton at contact k
+    height: NDArray[Any]  # [K]
+    law: Law
+    inertia: NDArray[Any]  # m / 2k^2, one entry
+    spring: NDArray[Any]  # k* / 8
+    resistance: NDArray[Any]  # r* / 4k
+    rest: NDArray[Any]  # static equilibrium: modal displacement
+    rest_psi: NDArray[Any]
+
+
+class State(NamedTuple):
+    """What the kernel changes. `even` and `odd` take turns at holding the newest step."""
+
+    even: NDArray[Any]
+    odd: NDArray[Any]
+    free: NDArray[Any]  # [K + P]: rows without contact force, then with it
+    touch: Touch
+    clock: NDArray[np.int64]  # steps since reset
+
+
+@dataclass(frozen=True)
+class Design:
+    """A problem made ready for a sample rate."""
+
+    problem: Problem
+    rate: float
+    modes: Modes
+    points: ContactPoints
+    coefficients: Coefficients
+
+
+def modes(string: String, rate: float, band: float = inf) -> Modes:
+    """All oscillating modes below Nyquist and below `band` (Hz), in order (paper 004 eq. 8)."""
+    limit = 2.0 * np.pi * min(band, 0.5 * rate)
+    count = int(string.wavenumber_at(limit / (2.0 * np.pi)) * string.length / np.pi) + 2
+    b = string.wavenumbers(count)
+    decay = string.loss.rate(b)
+    squared = string.undamped_frequency(b) ** 2 - decay**2
+    kept = np.cumprod((squared > 0.0) & (squared < limit**2)).astype(bool)
+    if not kept.any():
+        f1 = float(string.undamped_frequency(b[:1])[0]) / (2.0 * np.pi)
+        raise PhysicsError(
+            "string",
+            f"first mode {f1:.6g} Hz with a decay rate of {decay[0]:.6g} 1/s",
+            f"no mode oscillates below {limit / (2.0 * np.pi):.6g} Hz",
+            "lower the pitch or the loss, or raise the sample rate",
+        )
+    return Modes(b[kept], np.sqrt(squared[kept]), decay[kept])
+
+
+def poles(m: Modes, rate: float) -> tuple[Array, Array, Array, Array, Array]:
+    """R, cos(w k), a*, b* and C = 1/(1 + a* + b*) of the prewarped scheme (paper 004 eq. 21)."""
+    r, o = np.exp(-m.decay / rate), np.cos(m.frequency / rate)
+    low = 1.0 + 2.0 * r * o + r**2
+    return r, o, (1.0 - 2.0 * r * o + r**2) / low, 2.0 * (1.0 - r**2) / low, low / 4.0
+
+
+def shape(b: Array, x: Array) -> Array:
+    """Mode shapes sin(b x): a row for each x, a column for each mode."""
+    return np.sin(np.outer(x, b))
+
+
+def pickup_row(string: String, b: Array, pickup: Pickup) -> Array:
+    """How each mode sounds at a pickup: displacement (whose difference is the velocity), or pull on the support."""
+    if pickup.kind == "bridge_force":
+        pull = string.tension * b + string.stiffness * b**3
+        # T u_x - EI u_xxx at x = 0; at the far end the outward slope is -cos(n pi).
+        return pull if pickup.at == 0.0 else -pull * np.cos(b * string.length)
+    return shape(b, np.array([pickup.at * string.length]))[0]
+
+
+def design(
+    problem: Problem, rate: float, *, band: float = inf, dtype: Any = np.float64, rule: int = contact.SHIPPED
+) -> Design:
+    """Coefficients of the kernel at a sample rate."""
+    string, points = problem.string, problem.modal_points()
+    m = modes(string, rate, band)
+    b, mass, k = m.wavenumber, 0.5 * string.density * string.length, 1.0 / rate
+    r, o, a_star, b_star, c = poles(m, rate)
+    spread = k**2 / mass * c
+    touching = shape(b, points.position)
+    heard = np.array([pickup_row(string, b, p) for p in problem.pickups]).reshape(-1, b.size)
+    rows = np.concatenate([touching, heard])
+    stiffness = 4.0 * mass * a_star / k**2
+    pressed = contact.equilibrium((touching / stiffness) @ touching.T, points, problem.contact.exponent)
+    rest = (pressed @ touching) / stiffness
+    penetration = points.height - touching @ rest
+
+    def cast(array: Array) -> NDArray[Any]:
+        padding = [(0, 0)] * (array.ndim - 1) + [(0, -b.size % LANES)]
+        return np.ascontiguousarray(np.pad(array, padding), dtype)
+
+    coefficients = Coefficients(
+        forward=cast(2.0 * r * o),
+        backward=cast(r**2),
+        inject=cast(spread * shape(b, np.array([problem.excitation.position * string.length]))[0]),
+        spread=cast(spread),
+        rows=cast(rows),
+        response=np.ascontiguousarray((touching * spread) @ rows.T, dtype),
+        height=points.height.astype(dtype),
+        law=contact.law(points, problem.contact, rate, dtype, rule),
+        inertia=np.array([0.5 * mass / k**2], dtype),
+        spring=cast(stiffness / 8.0),
+        resistance=cast(0.5 * mass * b_star / k**2),
+        rest=cast(rest),
+        rest_psi=contact.psi_at(penetration, points, problem.contact.exponent).astype(dtype),
+    )
+    return Design(problem, rate, m, points, coefficients)
+
+
+def state(c: Coefficients) -> State:
+    """Memory of one string at rest."""
+    size, dtype = c.forward.size, c.forward.dtype
+    touch = contact.touch(c.height.size, dtype)
+    s = State(np.zeros(size, dtype), np.zeros(size, dtype), np.zeros(len(c.rows), dtype), touch, np.zeros(1, np.int64))
+    reset(c, s)
+    return s
+
+
+@native
+def reset(c: Coefficients, s: State) -> None:
+    """Back to static equilibrium, silent."""
+    copy(c.rest, s.even)
+    copy(c.rest, s.odd)
+    project(c.rows, s.even, s.free)
+    for k in range(c.height.size):
+        s.touch.now[k] = s.free[k]
+        s.touch.before[k] = s.free[k]
+        s.touch.psi[k] = c.rest_psi[k]
+        s.touch.force[k] = c.law.zero
+    s.touch.lost[0] = c.law.zero
+    s.clock[0] = 0
+
+
+def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
+    """Hold the string in the shape `initial`(x) and let go at t = 0.
+
+    Sine coefficients by the trapezoidal rule on a grid fine enough for every mode; the step before t = 0 is the
+    free motion run backwards, so that modes leave with exactly zero velocity.
+    """
+    string, b, k = d.problem.string, d.modes.wavenumber, 1.0 / d.rate
+    intervals = 8 * b.size
+    x = np.arange(1, intervals) * (string.length / intervals)
+    y = shape(b, x).T @ initial(x) * (2.0 / intervals)
+    w, sigma = d.modes.frequency, d.modes.decay
+    earlier = y * np.exp(sigma * k) * (np.cos(w * k) - sigma / w * np.sin(w * k))
+    reset(d.coefficients, s)
+    s.even[: b.size], s.odd[: b.size] = y, earlier
+    s.touch.now[:] = shape(b, d.points.position) @ y
+    s.touch.before[:] = shape(b, d.points.position) @ earlier
+    s.touch.psi[:] = contact.psi_at(d.points.height - s.touch.now, d.points, d.problem.contact.exponent)
+
+
+@inlined
+def project(rows: Any, y: Any, out: Any) -> None:
+    """out = rows @ y, four rows in one pass over the modes."""
+    count, size = rows.shape
+    zero = y.dtype.type(0)
+    r = 0
+    while r + 4 <= count:
+        p = q = s = t = zero
+        for i in range(size):
+            v = y[i]
+            p += rows[r, i] * v
+            q += rows[r + 1, i] * v
+            s += rows[r + 2, i] * v
+            t += rows[r + 3, i] * v
+        out[r], out[r + 1], out[r + 2], out[r + 3] = p, q, s, t
+        r += 4
+    while r < count:
+        p = zero
+        for i in range(size):
+            p += rows[r, i] * y[i]
+        out[r] = p
+        r += 1
+
+
+@inlined
+def spread(c: Coefficients, touch: Touch, pushed: Any, y: Any) -> None:
+    """y += (k^2/m) C V'F over the points that pushed, four in one pass over the modes."""
+    force, which = touch.force, touch.pushed
+    j = 0
+    while j + 4 <= pushed:
+        p, q, s, t = which[j], which[j + 1], which[j + 2], which[j + 3]
+        fp, fq, fs, ft = force[p], force[q], force[s], force[t]
+        for i in range(y.size):
+            y[i] += c.spread[i] * (fp * c.rows[p, i] + fq * c.rows[q, i] + fs * c.rows[s, i] + ft * c.rows[t, i])
+        j += 4
+    while j < pushed:
+        p = which[j]
+        fp = force[p]
+        for i in range(y.size):
+            y[i] += c.spread[i] * fp * c.rows[p, i]
+        j += 1
+
+
+@native
+def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
+    """Advance force.size steps; out[t, p] is pickup p after step t. Allocates nothing."""
+    points = c.height.size
+    now, after = s.even, s.odd
+    if s.clock[0] & 1:
+        now, after = after, now
+    for t in range(force.size):
+        f = force[t]
+        if f == c.law.zero:
+            for i in range(now.size):
+                after[i] = c.forward[i] * now[i] - c.backward[i] * after[i]
+        else:
+            for i in range(now.size):
+                after[i] = c.forward[i] * now[i] - c.backward[i] * after[i] + f * c.inject[i]
+        project(c.rows, after, s.free)
+        if points:
+            pushed = contact.sweep(c.law, c.height, c.response, s.free, s.touch, (s.clock[0] & 1) == 0)
+            for j in range(pushed):
+                k = s.touch.pushed[j]
+                for row in range(s.free.size):
+                    s.free[row] += c.response[k, row] * s.touch.force[k]
+            spread(c, s.touch, pushed, after)
+            for k in range(points):
+                s.touch.before[k] = s.touch.now[k]
+                s.touch.now[k] = s.free[k]
+        for p in range(out.shape[1]):
+            out[t, p] = s.free[points + p]
+        s.clock[0] += 1
+        now, after = after, now
+
+
+@native
+def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
+    """The kernel step by step, with everything metered: energy balance of NUMERICS section 3."""
+    shot, lost, work = 0, c.law.zero, c.law.zero
+    for n in range(force.size):
+        now, after = (s.odd, s.even) if s.clock[0] & 1 else (s.even, s.odd)
+        while shot < log.at.size and log.at[shot] == n:
+            copy(now, log.shapes[shot])
+            shot += 1
+        before = log.scratch
+        copy(after, before)
+        kernel(c, s, force[n : n + 1], log.out[n : n + 1])
+        kinetic = potential = dissipated = moved = c.law.zero
+        for i in range(now.size):
+            kinetic += (after[i] - now[i]) ** 2
+            potential += c.spring[i] * (after[i] + now[i]) ** 2
+            span = after[i] - before[i]
+            dissipated += c.resistance[i] * span * span
+            if c.spread[i] > c.law.zero:
+                moved += c.inject[i] / c.spread[i] * span
+        lost += dissipated
+        work += c.law.half * force[n] * moved
+        log.kinetic[n] = c.inertia[0] * kinetic
+        log.potential[n] = potential
+        for k in range(c.height.size):
+            log.contact[n] += c.law.half * s.touch.psi[k] ** 2
+            log.force[n, k] = s.touch.force[k]
+        log.lost[n] = lost + s.touch.lost[0]
+        log.work[n] = work
+
+
+def run(
+    d: Design, force: Array, *, at: NDArray[np.int64], initial: Callable[[Array], Array] | None = None
+) -> Run:
+    """A metered run from rest, or from the shape `initial`; snapshots at the steps `at`."""
+    c, s = d.coefficients, state(d.coefficients)
+    if initial is not None:
+        release(d, s, initial)
+    start = c.rows[c.height.size :] @ s.even
+    book = log(force.size, start.size, c.height.size, c.forward.size, at, c.forward.dtype)
+    observe(c, s, force.astype(c.forward.dtype), book)
+    b = d.modes.wavenumber
+    x = np.linspace(0.0, d.problem.string.length, 2 * b.size + 1)
+    return Run(d.rate, d.points, start, book, x, book.shapes[:, : b.size] @ shape(b, x).T)

@@ -1,0 +1,61 @@
+"""Which g a quadratised contact uses in psi+ = psi + (g/2)(eta+ - eta-): three rules in their plainest form.
+
+The discrete energy is conserved whatever g is. The rule alone decides how accurate the contact is, whether energy
+stays stuck in it after release, and whether it can pull. These functions are the oracle for the compiled rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf, sqrt
+from typing import NamedTuple
+
+from engine.physics.reference.power_law import PowerLaw
+
+
+class Outlook(NamedTuple):
+    """All that is known about a contact before step n is taken (penetrations in m)."""
+
+    before: float  # eta^{n-1}
+    now: float  # eta^n
+    change: float  # D = eta^{n+1} - eta^{n-1} if the contact exerts no force in between
+    psi: float  # psi^{n-1/2}, sqrt(J)
+    compliance: float  # fall of eta^{n+1} per unit of contact force, m/N
+
+
+Rule = Callable[[PowerLaw, Outlook], float]
+
+
+def plain(law: PowerLaw, at: Outlook) -> float:
+    """g = psi'(eta^n), paper 002 eq. (26)."""
+    return law.psi_slope(at.now)
+
+
+def releasing(at: Outlook) -> float:
+    """The g that brings psi to exactly zero in this step; a larger one would make the contact pull (NUMERICS 1.4)."""
+    if at.psi <= 0.0:
+        return inf if at.change > 0.0 else 0.0
+    half_retreat = -0.5 * at.change
+    q = sqrt(half_retreat**2 + at.compliance * at.psi**2)
+    if half_retreat > 0.0:
+        return 2.0 * at.psi / (q + half_retreat)
+    return 2.0 * (q - half_retreat) / (at.compliance * at.psi)
+
+
+def capped(law: PowerLaw, at: Outlook) -> float:
+    """The strictly non-adhesive rule (NUMERICS 2): psi >= 0 and force >= 0 always, nothing left behind."""
+    if at.now <= 0.0 and at.psi > 0.0 and at.change < 0.0:
+        return releasing(at)
+    return min(law.psi_slope(at.now), releasing(at))
+
+
+def entry_secant(law: PowerLaw, at: Outlook) -> float:
+    """`capped`, with the secant of psi to the predicted midpoint in the step that enters (NUMERICS 2, variant ii).
+
+    At entry eta^n <= 0 still says g = 0, which is what makes `capped` first-order in the contact's duration.
+    """
+    free = at.before + at.change
+    if at.now <= 0.0 < free and at.change > 0.0:
+        secant = 2.0 * (law.psi(0.5 * (at.now + free)) - at.psi) / at.change
+        return min(max(secant, 0.0), releasing(at))
+    return capped(law, at)
