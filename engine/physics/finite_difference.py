@@ -23,6 +23,7 @@ from engine.physics.grid import MARGIN, REACH, Grid, difference_taps, grid, inte
 from engine.physics.problem import Pickup, Problem
 from engine.physics.record import Log, Run, log
 from engine.physics.string import Array, String
+from engine.vectors import PADDING, stencil, stiff_step
 
 TAPS = 4  # nodes that excitation and pickups are interpolated over (the same for both: reciprocity is exact)
 
@@ -115,7 +116,7 @@ def design(
         _ports(problem, g, rate, dtype),
         _surface(problem, points, g, weights, rate, contact.law(points, problem.contact, rate, dtype, rule)),
         _meter(problem.string, g, rate, dtype),
-        np.pad(nodes @ pressed, REACH + 1).astype(dtype),
+        np.pad(nodes @ pressed, (REACH + 1, REACH + 1 + PADDING)).astype(dtype),
         psi.astype(dtype),
     )
     return Design(problem, rate, g, points, coefficients)
@@ -272,42 +273,37 @@ def read_points(surface: Surface, u: Any, out: Any) -> None:
 
 
 @inlined
-def advance(stencil: Stencil, x: Any, y: Any, w: Any) -> None:
+def advance(c: Stencil, x: Any, y: Any, w: Any) -> None:
     """w = u*, from x = u and y = u-."""
-    _reflect(x, stencil.intervals)
-    a, b = stencil.now, stencil.before
-    a0, a1, a2, b0, b1 = a[0], a[1], a[2], b[0], b[1]
-    if not stencil.wide:
-        for i in range(REACH + 1, REACH + stencil.intervals):
-            w[i] = a0 * x[i] + a1 * (x[i - 1] + x[i + 1]) + a2 * (x[i - 2] + x[i + 2]) + b0 * y[i] + b1 * (y[i - 1] + y[i + 1])
+    a, b, first, count = c.now, c.before, REACH + 1, c.intervals - 1
+    if c.wide:
+        _reflect(x, c.intervals)
+        _reflect(y, c.intervals)
+        stencil((a[0], a[1], a[2], a[3], a[4]), (b[0], b[1], b[2], b[3], b[4]), x, y, w, first, count)
     else:
-        a3, a4, b2, b3, b4 = a[3], a[4], b[2], b[3], b[4]
-        for i in range(REACH + 1, REACH + stencil.intervals):
-            near = a0 * x[i] + a1 * (x[i - 1] + x[i + 1]) + a2 * (x[i - 2] + x[i + 2])
-            far = a3 * (x[i - 3] + x[i + 3]) + a4 * (x[i - 4] + x[i + 4])
-            before = b0 * y[i] + b1 * (y[i - 1] + y[i + 1]) + b2 * (y[i - 2] + y[i + 2])
-            w[i] = near + far + before + b3 * (y[i - 3] + y[i + 3]) + b4 * (y[i - 4] + y[i + 4])
+        stiff_step((a[0], a[1], a[2], b[0], b[1]), x, y, w, first, count)
 
 
 @inlined
 def meet_nodes(surface: Surface, touch: Touch, x: Any, y: Any, w: Any) -> None:
     """Contact at the nodes over a barrier: each on its own, since a node's force moves no other node."""
-    law, zero, first = surface.law, surface.law.zero, surface.first_node + REACH
+    law, zero, height, psi = surface.law, surface.law.zero, surface.height, touch.psi
+    first = surface.first_node + REACH
+    now, before, after = x[first:], y[first:], w[first:]
     near = 0
-    for k in range(surface.height.size):
-        i = first + k
-        b = surface.height[k]
+    for k in range(height.size):
         touch.force[k] = zero
-        near |= (b > x[i]) | (b > w[i]) | (touch.psi[k] > zero)
+        near |= (height[k] > now[k]) | (height[k] > after[k]) | (psi[k] > zero)
     if not near:
         return
-    for k in range(surface.height.size):
-        i = first + k
-        b = surface.height[k]
-        if b > x[i] or b > w[i] or touch.psi[k] > zero:
-            force, psi, lost = contact.respond(law, law.slope[k], b - x[i], b - y[i], y[i] - w[i], touch.psi[k], surface.answer)
-            w[i] += surface.answer * force
-            touch.psi[k] = psi
+    for k in range(height.size):
+        b = height[k]
+        if b > now[k] or b > after[k] or psi[k] > zero:
+            push = before[k] - after[k]
+            force, psi[k], lost = contact.respond(
+                law, law.slope[k], b - now[k], b - before[k], push, psi[k], surface.answer
+            )
+            after[k] += surface.answer * force
             touch.force[k] = force
             touch.lost[0] += lost
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import copy, inlined, native
+from engine.compiled import copy, native
 from engine.errors import PhysicsError
 from engine.physics import contact
 from engine.physics.barrier import ContactPoints
@@ -25,8 +25,7 @@ from engine.physics.contact import Law, Touch
 from engine.physics.problem import Pickup, Problem
 from engine.physics.record import Log, Run, log
 from engine.physics.string import Array, String
-
-LANES = 8  # mode arrays are padded to whole vectors
+from engine.vectors import PADDING, advance, project, spread
 
 
 class Modes(NamedTuple):
@@ -134,7 +133,7 @@ def design(
     penetration = points.height - touching @ rest
 
     def cast(array: Array) -> NDArray[Any]:
-        padding = [(0, 0)] * (array.ndim - 1) + [(0, -b.size % LANES)]
+        padding = [(0, 0)] * (array.ndim - 1) + [(0, -b.size % PADDING)]
         return np.ascontiguousarray(np.pad(array, padding), dtype)
 
     coefficients = Coefficients(
@@ -198,47 +197,11 @@ def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
     s.touch.psi[:] = contact.psi_at(d.points.height - s.touch.now, d.points, d.problem.contact.exponent)
 
 
-@inlined
-def project(rows: Any, y: Any, out: Any) -> None:
-    """out = rows @ y, four rows in one pass over the modes."""
-    count, size = rows.shape
-    zero = y.dtype.type(0)
-    r = 0
-    while r + 4 <= count:
-        p = q = s = t = zero
-        for i in range(size):
-            v = y[i]
-            p += rows[r, i] * v
-            q += rows[r + 1, i] * v
-            s += rows[r + 2, i] * v
-            t += rows[r + 3, i] * v
-        out[r], out[r + 1], out[r + 2], out[r + 3] = p, q, s, t
-        r += 4
-    while r < count:
-        p = zero
-        for i in range(size):
-            p += rows[r, i] * y[i]
-        out[r] = p
-        r += 1
-
-
-@inlined
-def spread(c: Coefficients, touch: Touch, pushed: Any, y: Any) -> None:
-    """y += (k^2/m) C V'F over the points that pushed, four in one pass over the modes."""
-    force, which = touch.force, touch.pushed
-    j = 0
-    while j + 4 <= pushed:
-        p, q, s, t = which[j], which[j + 1], which[j + 2], which[j + 3]
-        fp, fq, fs, ft = force[p], force[q], force[s], force[t]
-        for i in range(y.size):
-            y[i] += c.spread[i] * (fp * c.rows[p, i] + fq * c.rows[q, i] + fs * c.rows[s, i] + ft * c.rows[t, i])
-        j += 4
-    while j < pushed:
-        p = which[j]
-        fp = force[p]
-        for i in range(y.size):
-            y[i] += c.spread[i] * fp * c.rows[p, i]
-        j += 1
+@native
+def add(force: Any, inject: Any, y: Any) -> None:
+    """y += force * inject."""
+    for i in range(y.size):
+        y[i] += force * inject[i]
 
 
 @native
@@ -249,13 +212,9 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
     if s.clock[0] & 1:
         now, after = after, now
     for t in range(force.size):
-        f = force[t]
-        if f == c.law.zero:
-            for i in range(now.size):
-                after[i] = c.forward[i] * now[i] - c.backward[i] * after[i]
-        else:
-            for i in range(now.size):
-                after[i] = c.forward[i] * now[i] - c.backward[i] * after[i] + f * c.inject[i]
+        advance(c.forward, c.backward, now, after)
+        if force[t] != c.law.zero:
+            add(force[t], c.inject, after)
         project(c.rows, after, s.free)
         if points:
             pushed = contact.sweep(c.law, c.height, c.response, s.free, s.touch, (s.clock[0] & 1) == 0)
@@ -263,7 +222,7 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
                 k = s.touch.pushed[j]
                 for row in range(s.free.size):
                     s.free[row] += c.response[k, row] * s.touch.force[k]
-            spread(c, s.touch, pushed, after)
+            spread(c.spread, c.rows, s.touch.force, s.touch.pushed, pushed, after)
             for k in range(points):
                 s.touch.before[k] = s.touch.now[k]
                 s.touch.now[k] = s.free[k]

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Time the engine's kernels beside the C yardstick, on the same problems, in one run, alternating.
+
+    python3 scripts/bench_kernels.py [--json FILE] [--repeats N] [--yardstick DIR]
+
+Prints ns per sample, voices in real time at 48 kHz, and C time / engine time. Without a C compiler or without the
+yardstick's folder only the engine's side is timed. Then: the non-iterative string against the iterative one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from engine.physics import contact, finite_difference, modal  # noqa: E402
+from engine.physics.barrier import ContactPoints  # noqa: E402
+from engine.physics.grid import REACH  # noqa: E402
+from engine.physics.problem import Contact  # noqa: E402
+from engine.vectors import PADDING  # noqa: E402
+
+RATE = 48_000.0
+DTYPES = {"float64": np.float64, "float32": np.float32}
+
+
+def law(p: dict[str, Any], count: int, dtype: Any) -> contact.Law:
+    """The yardstick's Kp = sqrt(K (al + 1) / 2) and e = (al - 1) / 2 in the engine's terms."""
+    exponent = 2.0 * p["e"] + 1.0
+    stiffness = np.full(count, p["Kp"] ** 2 * 2.0 / (exponent + 1.0))
+    return contact.law(ContactPoints(stiffness, stiffness, stiffness), Contact(1.0, exponent), RATE, dtype)
+
+
+def fd_voice(p: dict[str, Any], dtype: Any) -> tuple[Any, Any, Any]:
+    """Kernel, coefficients and state of a yardstick finite-difference problem."""
+    fd, c = finite_difference, p["c"]
+    now, before, one = np.zeros(REACH + 1, dtype), np.zeros(REACH + 1, dtype), np.array([1, 0, 0, 0], dtype)
+    now[:3], before[:2] = c[:3], c[3:5]
+    count = p["k1"] - p["k0"]
+    surface = fd.Surface(
+        height=np.ascontiguousarray(p["b"][p["k0"] : p["k1"]]),
+        law=law(p, count, dtype),
+        answer=dtype(p["Cc"]),
+        first_node=p["k0"],
+        obstacle_node=np.zeros(0, np.int64),
+        obstacle=np.zeros((0, 2), dtype),
+        response=np.zeros((0, 0), dtype),
+    )
+    zero = dtype(0)
+    coefficients = fd.Coefficients(
+        fd.Stencil(p["N"], False, now, before),
+        fd.Ports(p["mF"], one * dtype(p["inject"]), np.array([p["mo"]]), one[None]),
+        surface,
+        fd.Meter(zero, zero, zero, zero, before),
+        np.zeros(p["N"] + 1 + 2 * REACH + PADDING, dtype),
+        np.zeros(count, dtype),
+    )
+    return fd.kernel, coefficients, fd.state(coefficients)
+
+
+def modal_voice(p: dict[str, Any], dtype: Any) -> tuple[Any, Any, Any]:
+    """Kernel, coefficients and state of a yardstick modal problem."""
+    rows = np.concatenate([p["V"], p["pick"][None]])
+    size, zero = p["M"], np.zeros(p["M"], dtype)
+    coefficients = modal.Coefficients(
+        forward=p["c1"],
+        backward=p["c2"],
+        inject=p["inject"],
+        spread=p["spread"],
+        rows=np.ascontiguousarray(rows),
+        response=np.ascontiguousarray((p["V"] * p["spread"]) @ rows.T),
+        height=p["yb"],
+        law=law(p, p["K"], dtype),
+        inertia=zero[:1],
+        spring=zero,
+        resistance=zero,
+        rest=zero,
+        rest_psi=np.zeros(p["K"], dtype),
+    )
+    assert size == coefficients.forward.size
+    return modal.kernel, coefficients, modal.state(coefficients)
+
+
+def seconds(p: dict[str, Any], dtype: Any) -> tuple[float, np.ndarray[Any, Any]]:
+    """Time and output of one pass of the engine's kernel from rest."""
+    kernel, coefficients, state = (fd_voice if p["model"] == "fd" else modal_voice)(p, dtype)
+    out = np.zeros((p["n"], 1), dtype)
+    start = time.perf_counter()
+    kernel(coefficients, state, p["force"], out)
+    return time.perf_counter() - start, out[:, 0]
+
+
+def best_of(runs: int, *sides: Callable[[], float]) -> list[float]:
+    """Least time of each side, taking turns."""
+    times = [[side() for side in sides] for _ in range(runs)]
+    return [min(column) for column in zip(*times, strict=True)]
+
+
+def yardstick(folder: Path) -> ModuleType | None:
+    """The module beside the project, or None."""
+    path = folder / "yardstick.py"
+    if not path.exists():
+        return None
+    spec = importlib.util.spec_from_file_location("yardstick", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def compare(module: ModuleType, repeats: int) -> list[dict[str, Any]]:
+    """Every problem of the yardstick in both precisions."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        print("no C compiler: timing the engine alone")
+    table = []
+    print(f"{'problem':24} {'dtype':8} {'engine ns':>9} {'C ns':>8} {'voices':>7} {'C/engine':>8}  rms engine / C - 1")
+    for dtype_name, dtype in DTYPES.items():
+        lib = module.build("double" if dtype is np.float64 else "float") if compiler else None
+        for p in module.problems(dtype):
+            _, mine = seconds(p, dtype)  # compiles, warms up
+            sides = [lambda p=p, d=dtype: seconds(p, d)[0]]
+            theirs = None
+            if lib:
+                _, theirs = module.time_c(lib, p, dtype, 1)
+                sides.append(lambda p=p, d=dtype, lib=lib: module.time_c(lib, p, d, 1)[0])
+            best = [t / p["n"] * 1e9 for t in best_of(repeats, *sides)]
+            size = f"N={p['N']}" if p["model"] == "fd" else f"M={p['M']} K={p['K']}"
+            row = {"problem": f"{p['model']} {p['f0']:.0f} Hz {size}", "model": p["model"], "dtype": dtype_name}
+            row |= {"engine_ns": best[0], "c_ns": best[1] if lib else None}
+            row["ratio"] = best[1] / best[0] if lib else None
+            table.append(row)
+            c = f"{best[1]:8.1f}" if lib else "       -"
+            ratio = f"{best[1] / best[0]:8.2f}" if lib else "       -"
+            off = f"{np.std(mine) / np.std(theirs) - 1:+.1e}" if theirs is not None else ""
+            print(f"{row['problem']:24} {dtype_name:8} {best[0]:9.1f} {c} {1e9 / best[0] / RATE:7.0f} {ratio}  {off}")
+    return table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as a list of records")
+    parser.add_argument("--repeats", type=int, default=9, help="passes of each side, the best counts (9)")
+    parser.add_argument("--yardstick", type=Path, default=ROOT.parent / "shared" / "yardstick", metavar="DIR")
+    args = parser.parse_args()
+    module = yardstick(args.yardstick)
+    if module is None:
+        sys.exit(f"bench_kernels: no yardstick.py in {args.yardstick}; pass --yardstick DIR")
+    table = compare(module, args.repeats)
+    if args.json:
+        args.json.write_text(json.dumps(table, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
