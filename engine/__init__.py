@@ -1,0 +1,18 @@
+"""Jawari: strings that collide with things. The public API, re-exports only."""
+
+from engine.errors import EngineError, PhysicsError, PhysicsWarning, PresetError
+from engine.preset.loader import Preset, load_preset
+from engine.simulate import Simulation, simulate
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "EngineError",
+    "PhysicsError",
+    "PhysicsWarning",
+    "Preset",
+    "PresetError",
+    "Simulation",
+    "load_preset",
+    "simulate",
+]

@@ -63,8 +63,8 @@ def cache_directory() -> Path:
     root = Path(os.environ.get("JAWARI_CACHE_DIR") or _user_cache())
     try:
         root.mkdir(parents=True, exist_ok=True)
-        probe = tempfile.TemporaryFile(dir=root)
-        probe.close()
+        with tempfile.TemporaryFile(dir=root):
+            pass
     except OSError:
         root = Path(tempfile.gettempdir()) / "jawari-cache"
     return root / _fingerprint()

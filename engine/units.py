@@ -27,7 +27,11 @@ QUANTITIES = {
     "s": ("a time", "2 ms"),
     "Hz": ("a frequency", "440 Hz"),
     "1/s": ("a decay rate", "0.6 1/s"),
+    "m/s": ("a decay rate per wavenumber", "6.5e-3 m/s"),
+    "m²/s": ("a decay rate per wavenumber squared", "1e-3 m²/s"),
+    "m³/s": ("a decay rate per wavenumber cubed", "5e-6 m³/s"),
     "1/m": ("a curvature", "0.75 1/m"),
+    "s/m": ("a damping per speed", "0.1 s/m"),
 }
 
 
@@ -72,7 +76,7 @@ def parse_quantity(value: object, unit: str) -> float:
 
     Units are exact decimals, so "0.555 g/m" is the same float as 5.55e-4.
     """
-    name, example = QUANTITIES.get(unit, ("a quantity", f"1.5 {unit}"))
+    name, example = QUANTITIES.get(unit, ("a quantity", f"1 {unit}"))
     expected = f"{name} in {unit}" if unit else name
     remedy = f"write it like {example}"
     if isinstance(value, str):

@@ -104,7 +104,9 @@ class _Vectors:
     def _against(self, how: str, limit: Any) -> Any:
         i32 = ir.VectorType(ir.IntType(32), self.lanes)
         wide = self.builder.insert_element(
-            ir.Constant(i32, [0] * self.lanes), self.builder.trunc(limit, ir.IntType(32)), ir.Constant(ir.IntType(32), 0)
+            ir.Constant(i32, [0] * self.lanes),
+            self.builder.trunc(limit, ir.IntType(32)),
+            ir.Constant(ir.IntType(32), 0),
         )
         wide = self.builder.shuffle_vector(wide, wide, ir.Constant(i32, [0] * self.lanes))
         return self.builder.icmp_signed(how, ir.Constant(i32, list(range(self.lanes))), wide)

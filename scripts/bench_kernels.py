@@ -25,11 +25,11 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from engine.physics import contact, finite_difference, modal  # noqa: E402
-from engine.physics.barrier import ContactPoints  # noqa: E402
-from engine.physics.grid import REACH  # noqa: E402
-from engine.physics.problem import Contact  # noqa: E402
-from engine.vectors import PADDING  # noqa: E402
+from engine.physics import contact, finite_difference, modal
+from engine.physics.barrier import ContactPoints
+from engine.physics.grid import REACH
+from engine.physics.problem import Contact
+from engine.vectors import PADDING
 
 RATE = 48_000.0
 DTYPES = {"float64": np.float64, "float32": np.float32}
@@ -113,7 +113,8 @@ def yardstick(folder: Path) -> ModuleType | None:
     if not path.exists():
         return None
     spec = importlib.util.spec_from_file_location("yardstick", path)
-    assert spec and spec.loader
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -87,9 +87,10 @@ def half_gradient(law: Law, slope: Any, eta: Any, eta_before: Any, push: Any, ps
             return law.zero
         if eta > law.zero:
             return slope * raised(eta, law)
-        # First step into the barrier, where psi' is still zero: the secant of psi towards the predicted middle.
+        # First step into the barrier, where psi' is still zero: the secant of psi towards the predicted middle. From
+        # above only (eta- <= 0), which bounds it: middle <= push / 2.
         middle = law.half * (eta + eta_before + push)
-        if middle > law.zero:
+        if middle > law.zero and eta_before <= law.zero:
             return law.secant * slope * raised(middle, law) * middle / push
         return law.zero
     if eta <= law.zero and push >= law.zero:
@@ -140,8 +141,8 @@ class Touch(NamedTuple):
 
 def touch(count: int, dtype: Any) -> Touch:
     """The memory of `count` points at rest, touching nothing."""
-    rows = [np.zeros(count, dtype) for _ in range(4)]
-    return Touch(*rows, np.zeros(count, np.int64), np.zeros(1, dtype))
+    now, before, psi, force = (np.zeros(count, dtype) for _ in range(4))
+    return Touch(now, before, psi, force, np.zeros(count, np.int64), np.zeros(1, dtype))
 
 
 @inlined
@@ -210,4 +211,3 @@ def equilibrium(compliance: Array, points: ContactPoints, exponent: float) -> Ar
             part *= 0.5
         force = force + part * step
     return force
-

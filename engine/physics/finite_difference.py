@@ -211,9 +211,9 @@ def _meter(string: String, g: Grid, rate: float, dtype: Any) -> Meter:
 def state(c: Coefficients) -> State:
     """Memory of one string at rest."""
     dtype = c.rest.dtype
-    levels = [np.zeros(c.rest.size, dtype) for _ in range(3)]
+    oldest, older, newest = (np.zeros(c.rest.size, dtype) for _ in range(3))
     points = c.surface.height.size
-    s = State(*levels, np.zeros(points, dtype), contact.touch(points, dtype), np.zeros(1, np.int64))
+    s = State(oldest, older, newest, np.zeros(points, dtype), contact.touch(points, dtype), np.zeros(1, np.int64))
     reset(c, s)
     return s
 
@@ -394,9 +394,7 @@ def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
         log.work[n] = work
 
 
-def run(
-    d: Design, force: Array, *, at: NDArray[np.int64], initial: Callable[[Array], Array] | None = None
-) -> Run:
+def run(d: Design, force: Array, *, at: NDArray[np.int64], initial: Callable[[Array], Array] | None = None) -> Run:
     """A metered run from rest, or from the shape `initial`; snapshots at the steps `at`."""
     c, s, n = d.coefficients, state(d.coefficients), d.grid.intervals
     if initial is not None:

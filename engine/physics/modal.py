@@ -77,7 +77,7 @@ class Design:
 
 def modes(string: String, rate: float, band: float = inf) -> Modes:
     """All oscillating modes below Nyquist and below `band` (Hz), in order (paper 004 eq. 8)."""
-    limit = 2.0 * np.pi * min(band, 0.5 * rate)
+    limit = 2.0 * np.pi * min(band, 0.4995 * rate)  # at Nyquist itself the prewarped stiffness (21) is infinite
     count = int(string.wavenumber_at(limit / (2.0 * np.pi)) * string.length / np.pi) + 2
     b = string.wavenumbers(count)
     decay = string.loss.rate(b)
@@ -263,9 +263,7 @@ def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
         log.work[n] = work
 
 
-def run(
-    d: Design, force: Array, *, at: NDArray[np.int64], initial: Callable[[Array], Array] | None = None
-) -> Run:
+def run(d: Design, force: Array, *, at: NDArray[np.int64], initial: Callable[[Array], Array] | None = None) -> Run:
     """A metered run from rest, or from the shape `initial`; snapshots at the steps `at`."""
     c, s = d.coefficients, state(d.coefficients)
     if initial is not None:

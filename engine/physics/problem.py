@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.errors import PhysicsError
-from engine.physics.barrier import Barrier, ContactPoints, Obstacles, cell_points, no_contact, node_points, obstacle_points
+from engine.physics.barrier import (
+    Barrier,
+    ContactPoints,
+    Obstacles,
+    cell_points,
+    no_contact,
+    node_points,
+    obstacle_points,
+)
 from engine.physics.excitation import Excitation
 from engine.physics.string import String, require
 
@@ -45,7 +53,9 @@ class Pickup:
             raise PhysicsError("pickups.kind", self.kind, f"must be one of {', '.join(PICKUP_KINDS)}", "choose one")
         if self.kind == "bridge_force":
             if self.at not in (0.0, 1.0):
-                raise PhysicsError("pickups.at", self.at, "a bridge force is felt at an end of the string", "give 0 or 1")
+                raise PhysicsError(
+                    "pickups.at", self.at, "a bridge force is felt at an end of the string", "give 0 or 1"
+                )
         elif not 0.0 < self.at < 1.0:
             raise PhysicsError("pickups.at", self.at, "must lie on the string, between 0 and 1", "move it")
 

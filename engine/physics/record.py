@@ -33,10 +33,14 @@ class Log(NamedTuple):
 
 def log(steps: int, pickups: int, points: int, size: int, at: NDArray[np.int64], dtype: Any = np.float64) -> Log:
     """An empty log for `steps` steps of a scheme with `size` coordinates."""
-    meters = [np.zeros(steps, dtype) for _ in range(5)]
+    kinetic, potential, contact, lost, work = (np.zeros(steps, dtype) for _ in range(5))
     return Log(
         np.zeros((steps, pickups), dtype),
-        *meters,
+        kinetic,
+        potential,
+        contact,
+        lost,
+        work,
         np.zeros((steps, points), dtype),
         at,
         np.zeros((at.size, size), dtype),

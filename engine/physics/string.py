@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf, isfinite, pi, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import PhysicsError
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]  # float64 throughout; numpy's stubs cannot follow arithmetic that far
 
 
 @dataclass(frozen=True)

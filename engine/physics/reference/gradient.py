@@ -7,7 +7,7 @@ stays stuck in it after release, and whether it can pull. These functions are th
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, sqrt
+from math import hypot, inf, sqrt
 from typing import NamedTuple
 
 from engine.physics.reference.power_law import PowerLaw
@@ -36,7 +36,7 @@ def releasing(at: Outlook) -> float:
     if at.psi <= 0.0:
         return inf if at.change > 0.0 else 0.0
     half_retreat = -0.5 * at.change
-    q = sqrt(half_retreat**2 + at.compliance * at.psi**2)
+    q = hypot(half_retreat, sqrt(at.compliance) * at.psi)
     if half_retreat > 0.0:
         return 2.0 * at.psi / (q + half_retreat)
     return 2.0 * (q - half_retreat) / (at.compliance * at.psi)
@@ -54,8 +54,24 @@ def entry_secant(law: PowerLaw, at: Outlook) -> float:
 
     At entry eta^n <= 0 still says g = 0, which is what makes `capped` first-order in the contact's duration.
     """
-    free = at.before + at.change
-    if at.now <= 0.0 < free and at.change > 0.0:
-        secant = 2.0 * (law.psi(0.5 * (at.now + free)) - at.psi) / at.change
-        return min(max(secant, 0.0), releasing(at))
+    if at.psi <= 0.0 and at.change > 0.0 and at.now <= 0.0:
+        return _secant(law, at)
     return capped(law, at)
+
+
+def onset_secant(law: PowerLaw, at: Outlook) -> float:
+    """`capped`, with that secant as long as the contact holds nothing (psi = 0), even if eta^n is already positive.
+
+    In half of all entries the predicted midpoint is still outside and `entry_secant` leaves psi behind eta for the
+    whole contact; here the next step catches up, and the duration becomes second-order whatever the moment of entry.
+    """
+    if at.psi <= 0.0 and at.change > 0.0 and at.before <= 0.0:
+        return _secant(law, at)
+    return capped(law, at)
+
+
+def _secant(law: PowerLaw, at: Outlook) -> float:
+    """The g that would bring psi from zero to its value midway between eta^n and the predicted eta^{n+1}."""
+    middle = 0.5 * (at.now + at.before + at.change)
+    # An entry has change > middle; the bound only keeps g finite when something else pulls the mass out at once.
+    return 2.0 * law.psi(middle) / max(at.change, middle)

@@ -59,8 +59,7 @@ class LumpedCase:
     def flight(self, t: float) -> float:
         """Where the mass would be after t seconds if there were no barrier."""
         w = self.angular
-        swing = sin(w * t) / w if w > 0.0 else t
-        return self.start * cos(w * t) + self.speed * swing
+        return self.start * cos(w * t) + self.speed * t * float(np.sinc(w * t / pi))
 
 
 class Trajectory(NamedTuple):

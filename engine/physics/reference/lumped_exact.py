@@ -47,8 +47,7 @@ def exact_displacement(case: LumpedCase, time: Array) -> Array:
     touching = case.height + _hermite(from_deepest, half_time, depth, sink)
     gone = phase - duration
     # Flight again, from the barrier's height and with the speed reversed.
-    swing = np.sin(w * gone) / w if w > 0.0 else gone
-    flying = case.height * np.cos(w * gone) - speed * swing
+    flying = case.height * np.cos(w * gone) - speed * gone * np.sinc(w * gone / pi)
     u[later] = np.where(phase <= duration, touching, flying)
     return u
 

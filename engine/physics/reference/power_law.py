@@ -37,7 +37,7 @@ class PowerLaw:
         if max(start, end) <= 0.0:
             return 0.0
         # Below this the quotient cancels; the midpoint is then the better value, wrong by (increment / end)^2 / 24.
-        if abs(increment) < 1e-5 * max(start, end):
+        if abs(increment) <= 1e-5 * max(start, end):
             return self.force(start + 0.5 * increment)
         return (self.potential(end) - self.potential(start)) / increment
 
@@ -46,7 +46,7 @@ class PowerLaw:
         end = start + increment
         if max(start, end) <= 0.0:
             return 0.0
-        if abs(increment) < 1e-5 * max(start, end):
+        if abs(increment) <= 1e-5 * max(start, end):
             middle = start + 0.5 * increment
             return 0.5 * self.exponent * self.force(middle) / middle
         return (self.force(end) - self.mean_force(start, increment)) / increment
