@@ -8,6 +8,7 @@ sums be reordered and multiply-adds be fused are set.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import platform
@@ -20,6 +21,11 @@ from typing import Any, TypeVar
 
 import llvmlite.binding
 import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic, overload
+from numba.np.arrayobj import populate_array
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every kernel runs as plain Python
 
@@ -44,6 +50,11 @@ def inlined(function: F) -> F:
     return _compile(function, forceinline=True)
 
 
+def pasted(function: F) -> F:
+    """For a function that makes arrays from addresses: its text goes into the caller, since none may return an array."""
+    return _compile(function, inline="always")
+
+
 def _compile(function: F, **options: Any) -> F:
     # numba reads the cache location when it decorates: lend it ours and leave other packages theirs.
     theirs = numba.config.CACHE_DIR
@@ -60,12 +71,12 @@ def cache_directory() -> Path:
 
     numba's own key does not see a change in a function imported from another file, so the sources' hash is ours.
     """
-    root = Path(os.environ.get("JAWARI_CACHE_DIR") or _user_cache())
     try:
+        root = Path(os.environ.get("JAWARI_CACHE_DIR") or _user_cache())
         root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=root):
             pass
-    except OSError:
+    except (OSError, RuntimeError):  # not writable, or a user without a home
         root = Path(tempfile.gettempdir()) / "jawari-cache"
     return root / _fingerprint()
 
@@ -94,3 +105,99 @@ def copy(source: Any, target: Any) -> None:
     """target = source, entry by entry: a slice assignment would allocate in case they overlap."""
     for i in range(source.size):
         target[i] = source[i]
+
+
+def load_acquire(array: Any, index: Any) -> Any:
+    """array[index] of int64, and nothing after it is read before it."""
+    return array[index]
+
+
+def store_release(array: Any, index: Any, value: Any) -> None:
+    """array[index] = value, and everything before it is written before it."""
+    array[index] = value
+
+
+def flush_to_zero() -> None:
+    """Treat denormal numbers as zero on this thread: decaying strings must not slow down (x86; elsewhere nothing)."""
+
+
+def _array_at(ctype: Any, dtype: Any) -> Any:
+    """array(address, size): the array that lies there, without owner or reference count."""
+    if INTERPRETED:
+        return lambda address, size: np.ctypeslib.as_array((ctype * int(size)).from_address(int(address)))
+
+    @intrinsic
+    def array(typing: Any, address: Any, size: Any) -> Any:
+        kind = types.Array(dtype, 1, "C")
+
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            made = context.make_array(kind)(context, builder)
+            itemsize = context.get_constant(types.intp, dtype.bitwidth // 8)
+            data = builder.inttoptr(values[0], context.get_data_type(dtype).as_pointer())
+            populate_array(made, data, (values[1],), (itemsize,), itemsize, None)
+            return made._getvalue()
+
+        return kind(types.int64, types.intp), code
+
+    return array
+
+
+# For compiled code: float64, int64 and float32 arrays from an address and a number of entries.
+floats = _array_at(ctypes.c_double, types.float64)
+integers = _array_at(ctypes.c_int64, types.int64)
+singles = _array_at(ctypes.c_float, types.float32)
+
+
+@intrinsic
+def _load_acquire(typing: Any, array: Any, index: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, values[0]).data
+        return builder.load_atomic(builder.gep(data, [values[1]]), "acquire", 8)
+
+    return types.int64(array, types.int64), code
+
+
+@intrinsic
+def _store_release(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, values[0]).data
+        builder.store_atomic(values[2], builder.gep(data, [values[1]]), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64), code
+
+
+@intrinsic
+def _flush_to_zero(typing: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        if platform.machine().lower() in ("x86_64", "amd64"):
+            word = ir.IntType(32)
+            slot = cgutils.alloca_once(builder, word)
+            raw = builder.bitcast(slot, ir.IntType(8).as_pointer())
+            for name, change in (("llvm.x86.sse.stmxcsr", False), ("llvm.x86.sse.ldmxcsr", True)):
+                if change:  # flush results to zero, take inputs as zero
+                    builder.store(builder.or_(builder.load(slot), word(0x8040)), slot)
+                kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer()])
+                builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [raw])
+        return context.get_dummy_value()
+
+    return types.void(), code
+
+
+# strict=False: numba would compare the implementations' annotations, which they do without.
+INTO_CALLER: dict[str, Any] = {"strict": False, "jit_options": {**FLAGS, "forceinline": True}}
+
+
+@overload(load_acquire, **INTO_CALLER)
+def _compiled_load(array: Any, index: Any) -> Any:
+    return lambda array, index: _load_acquire(array, index)
+
+
+@overload(store_release, **INTO_CALLER)
+def _compiled_store(array: Any, index: Any, value: Any) -> Any:
+    return lambda array, index, value: _store_release(array, index, value)
+
+
+@overload(flush_to_zero, **INTO_CALLER)
+def _compiled_flush() -> Any:
+    return lambda: _flush_to_zero()

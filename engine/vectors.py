@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-from engine.compiled import FLAGS
+from engine.compiled import INTO_CALLER
 
 PADDING = 16  # entries: mode arrays come in whole vectors of either precision
 VECTOR_BYTES = 64
@@ -323,31 +323,29 @@ def _stencil(typing: Any, now: Any, before: Any, x: Any, y: Any, w: Any, first: 
     return types.void(now, before, x, y, w, types.int64, types.int64), _vector_code(generate)
 
 
-# strict=False: numba would compare the implementations' annotations, which they do without.
-_OPTIONS: dict[str, Any] = {"strict": False, "jit_options": {**FLAGS, "forceinline": True}}
 
 
-@overload(advance, **_OPTIONS)
+@overload(advance, **INTO_CALLER)
 def _compiled_advance(forward: Any, backward: Any, now: Any, after: Any) -> Any:
     return lambda forward, backward, now, after: _advance(forward, backward, now, after)
 
 
-@overload(project, **_OPTIONS)
+@overload(project, **INTO_CALLER)
 def _compiled_project(rows: Any, y: Any, out: Any) -> Any:
     return lambda rows, y, out: _project(rows, y, out)
 
 
-@overload(spread, **_OPTIONS)
+@overload(spread, **INTO_CALLER)
 def _compiled_spread(gain: Any, rows: Any, force: Any, which: Any, count: Any, y: Any) -> Any:
     return lambda gain, rows, force, which, count, y: _spread(gain, rows, force, which, count, y)
 
 
-@overload(stiff_step, **_OPTIONS)
+@overload(stiff_step, **INTO_CALLER)
 def _compiled_stiff_step(taps: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> Any:
     return lambda taps, x, y, w, first, count: _stiff_step(taps, x, y, w, first, count)
 
 
-@overload(stencil, **_OPTIONS)
+@overload(stencil, **INTO_CALLER)
 def _compiled_stencil(now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> Any:
     lanes = VECTOR_BYTES // (w.dtype.bitwidth // 8)
 

@@ -324,12 +324,21 @@ def meet_obstacles(surface: Surface, free: Any, touch: Touch, w: Any, forward: A
     read_points(surface, w, touch.now)
 
 
+@inlined
+def levels(s: State) -> Any:
+    """The three time levels, oldest first: the oldest is the next to be written."""
+    turn = s.clock[0] % 3
+    if turn == 0:
+        return s.level2, s.level0, s.level1
+    if turn == 1:
+        return s.level0, s.level1, s.level2
+    return s.level1, s.level2, s.level0
+
+
 @native
 def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
     """Advance force.size steps; out[t, p] is pickup p after step t. Allocates nothing."""
-    y, x, w = s.level0, s.level1, s.level2
-    for _ in range(s.clock[0] % 3):
-        y, x, w = x, w, y
+    w, y, x = levels(s)
     ports = c.ports
     for t in range(force.size):
         advance(c.stencil, x, y, w)
@@ -352,43 +361,53 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
 
 
 @native
-def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
-    """The kernel step by step, with everything metered.
+def energy(c: Coefficients, s: State) -> Any:
+    """Kinetic, potential and contact energy between the last two steps, J.
 
     The backward losses are -2 rho S d_t- u; written with the centred difference they dissipate 2 rho |d_t. u|^2_S and
     take rho k/2 |d_t- u|^2_S off the kinetic energy, which the grid's stability condition keeps positive.
     """
+    m, half = c.meter, c.surface.law.half
+    _, x, w = levels(s)
+    _reflect(w, c.stencil.intervals)
+    _reflect(x, c.stencil.intervals)
+    kinetic = stretch = bend = withheld = stored = c.surface.law.zero
+    for i in range(REACH, REACH + c.stencil.intervals):
+        d = w[i] - x[i]
+        kinetic += d * d
+        stretch += (w[i + 1] - w[i]) * (x[i + 1] - x[i])
+        bend += (w[i + 1] - w[i] - w[i] + w[i - 1]) * (x[i + 1] - x[i] - x[i] + x[i - 1])
+        for j in range(-REACH, REACH + 1):
+            withheld += m.backward[abs(j)] * d * (w[i + j] - x[i + j])
+    for k in range(c.surface.height.size):
+        stored += half * s.touch.psi[k] ** 2
+    return m.inertia * kinetic - withheld, m.stretch * stretch + m.bend * bend, stored
+
+
+@native
+def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
+    """The kernel step by step, with everything metered."""
     m, n_nodes, half = c.meter, c.stencil.intervals, c.surface.law.half
     shot, lost, work = 0, c.surface.law.zero, c.surface.law.zero
     for n in range(force.size):
-        y, x, w = s.level0, s.level1, s.level2
-        for _ in range(s.clock[0] % 3):
-            y, x, w = x, w, y
+        w, y, x = levels(s)
         while shot < log.at.size and log.at[shot] == n:
             copy(x, log.shapes[shot])
             shot += 1
         kernel(c, s, force[n : n + 1], log.out[n : n + 1])
         _reflect(w, n_nodes)
-        kinetic = stretch = bend = centred = drained = withheld = c.surface.law.zero
-        for i in range(REACH, REACH + n_nodes):
-            d = w[i] - x[i]
+        centred = drained = c.surface.law.zero
+        for i in range(REACH + 1, REACH + n_nodes):
             e = w[i] - y[i]
-            kinetic += d * d
-            stretch += (w[i + 1] - w[i]) * (x[i + 1] - x[i])
-            bend += (w[i + 1] - w[i] - w[i] + w[i - 1]) * (x[i + 1] - x[i] - x[i] + x[i - 1])
             centred += e * e
             for j in range(-REACH, REACH + 1):
-                tap = m.backward[abs(j)]
-                drained += tap * e * (w[i + j] - y[i + j])
-                withheld += tap * d * (w[i + j] - x[i + j])
+                drained += m.backward[abs(j)] * e * (w[i + j] - y[i + j])
         lost += m.centred * centred + drained
         for j in range(TAPS):
             i = c.ports.inject_node + REACH + j
             work += half * force[n] * c.ports.inject[j] / c.surface.answer * (w[i] - y[i])
-        log.kinetic[n] = m.inertia * kinetic - withheld
-        log.potential[n] = m.stretch * stretch + m.bend * bend
+        log.kinetic[n], log.potential[n], log.contact[n] = energy(c, s)
         for k in range(c.surface.height.size):
-            log.contact[n] += half * s.touch.psi[k] ** 2
             log.force[n, k] = s.touch.force[k]
         log.lost[n] = lost + s.touch.lost[0]
         log.work[n] = work

@@ -233,6 +233,18 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
 
 
 @native
+def energy(c: Coefficients, s: State) -> Any:
+    """Kinetic, potential and contact energy between the last two steps, J (NUMERICS section 3)."""
+    kinetic = potential = stored = c.law.zero
+    for i in range(s.even.size):
+        kinetic += (s.even[i] - s.odd[i]) ** 2
+        potential += c.spring[i] * (s.even[i] + s.odd[i]) ** 2
+    for k in range(c.height.size):
+        stored += c.law.half * s.touch.psi[k] ** 2
+    return c.inertia[0] * kinetic, potential, stored
+
+
+@native
 def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
     """The kernel step by step, with everything metered: energy balance of NUMERICS section 3."""
     shot, lost, work = 0, c.law.zero, c.law.zero
@@ -244,20 +256,16 @@ def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
         before = log.scratch
         copy(after, before)
         kernel(c, s, force[n : n + 1], log.out[n : n + 1])
-        kinetic = potential = dissipated = moved = c.law.zero
+        dissipated = moved = c.law.zero
         for i in range(now.size):
-            kinetic += (after[i] - now[i]) ** 2
-            potential += c.spring[i] * (after[i] + now[i]) ** 2
             span = after[i] - before[i]
             dissipated += c.resistance[i] * span * span
             if c.spread[i] > c.law.zero:
                 moved += c.inject[i] / c.spread[i] * span
         lost += dissipated
         work += c.law.half * force[n] * moved
-        log.kinetic[n] = c.inertia[0] * kinetic
-        log.potential[n] = potential
+        log.kinetic[n], log.potential[n], log.contact[n] = energy(c, s)
         for k in range(c.height.size):
-            log.contact[n] += c.law.half * s.touch.psi[k] ** 2
             log.force[n, k] = s.touch.force[k]
         log.lost[n] = lost + s.touch.lost[0]
         log.work[n] = work

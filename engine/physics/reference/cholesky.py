@@ -40,7 +40,8 @@ class Points:
     def step(self, now: Array, before: Array, free: Array, psi: Array) -> tuple[Array, Array]:
         """Forces (N) and psi+ from the displacements at n, n - 1 and, without contact, n + 1."""
         eta, push, compliance = self.height - now, before - free, np.diag(self.response)
-        outlook = [Outlook(*row) for row in np.stack([self.height - before, eta, push, psi, compliance], axis=1).tolist()]
+        known = np.stack([self.height - before, eta, push, psi, compliance], axis=1)
+        outlook = [Outlook(*point) for point in known.tolist()]
         g = np.array([self.rule(law, at) for law, at in zip(self.laws, outlook, strict=True)])
         for solve in range(PATIENCE + len(g)):
             force, after = self.solve(g, push, psi)

@@ -61,7 +61,7 @@ class Solution(NamedTuple):
 
 @dataclass
 class Tally:
-    """What the solver went through in a run: steps taken, most Newton iterations in one, steps that did not converge."""
+    """What the solver went through in a run: steps, most Newton iterations in one, steps that did not converge."""
 
     steps: int = 0
     most: int = 0

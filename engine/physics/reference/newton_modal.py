@@ -211,7 +211,7 @@ def _run(
 
 
 def _warn_of_dependence(response: Array) -> None:
-    """Points closer than L / (M + 1) move dependently: W is then singular in effect (paper 004 Fig. 3 is such a case)."""
+    """Points closer than L / (M + 1) move dependently: W is then singular in effect (as in paper 004 Fig. 3)."""
     if response.size == 0:
         return
     condition = float(np.linalg.cond(response))

@@ -1,0 +1,85 @@
+"""The scheme of iterative.py over a barrier, compiled: there to tell what iterating costs, on equal terms.
+
+Same design, linear step and signature as finite_difference.kernel; only the contact is solved by Newton's method.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.compiled import inlined, native
+from engine.physics.contact import Law, Touch, raised
+from engine.physics.finite_difference import TAPS, Coefficients, State, Surface, advance
+from engine.physics.grid import REACH
+
+CONVERGED = 0  # in place of a number of iterations: until rounding is all that is left
+
+
+@inlined
+def potential(law: Law, slope: Any, eta: Any) -> Any:
+    """phi and phi' at a penetration, from the law's psi = sqrt(2 phi) and psi' = 2 slope eta^power."""
+    if eta <= law.zero:
+        return law.zero, law.zero
+    half = slope * raised(eta, law)
+    psi = law.secant * half * eta
+    return law.half * psi * psi, (half + half) * psi
+
+
+@inlined
+def newton(law: Law, slope: Any, start: Any, push: Any, response: Any, iterations: Any) -> Any:
+    """r = push - response (phi(start + r) - phi(start)) / r, from r = push down to the root (see `apart`)."""
+    stored, _ = potential(law, slope, start)
+    r, taken = push, 0
+    while taken < iterations or iterations == CONVERGED:
+        end = start + r
+        deepest = max(start, end)
+        if abs(r) > 1e-5 * abs(deepest):
+            phi, pull = potential(law, slope, end)
+            force = (phi - stored) / r
+            bend = (pull - force) / r
+        else:  # the quotient cancels
+            middle = start + law.half * r
+            _, force = potential(law, slope, middle)
+            bend = (law.half + law.power) * force / max(middle, law.half * deepest)
+        following = r - (r - push + response * force) / (law.one + response * bend)
+        taken += 1
+        if iterations == CONVERGED and (following >= r or taken == 200):
+            break
+        r = following
+    return r
+
+
+@inlined
+def meet_nodes(surface: Surface, touch: Touch, x: Any, y: Any, w: Any, iterations: Any) -> None:
+    """Contact at the nodes over a barrier."""
+    law, first = surface.law, surface.first_node + REACH
+    for k in range(surface.height.size):
+        i, b = first + k, surface.height[k]
+        touch.force[k] = law.zero
+        if b > y[i] or b > w[i]:
+            push = y[i] - w[i]
+            change = push - newton(law, law.slope[k], b - y[i], push, surface.answer, iterations)
+            touch.force[k] = change / surface.answer
+            w[i] += change
+
+
+@native
+def kernel(c: Coefficients, s: State, iterations: Any, force: Any, out: Any) -> None:
+    """Advance force.size steps with `iterations` Newton steps a touching node (or CONVERGED)."""
+    y, x, w = s.level0, s.level1, s.level2
+    for _ in range(s.clock[0] % 3):
+        y, x, w = x, w, y
+    ports = c.ports
+    for t in range(force.size):
+        advance(c.stencil, x, y, w)
+        for j in range(TAPS):
+            w[ports.inject_node + REACH + j] += force[t] * ports.inject[j]
+        meet_nodes(c.surface, s.touch, x, y, w, iterations)
+        for p in range(out.shape[1]):
+            i = ports.pickup_node[p] + REACH
+            total = c.surface.law.zero
+            for j in range(TAPS):
+                total += ports.pickup[p, j] * w[i + j]
+            out[t, p] = total
+        s.clock[0] += 1
+        y, x, w = x, w, y

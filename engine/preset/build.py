@@ -1,0 +1,153 @@
+"""Accepted values as physics: what is derived is derived here, every time, so that nothing can be stale."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from engine.errors import PhysicsError
+from engine.physics.barrier import Barrier, Obstacles, Polynomial, Table
+from engine.physics.excitation import Excitation
+from engine.physics.problem import Contact, Pickup, Problem
+from engine.physics.string import Loss, String
+from engine.preset.check import Values
+from engine.preset.materials import MATERIALS, steel_loss, tension_for, wire_density, wire_stiffness
+from engine.preset.schema import KEYS, TABLE
+from engine.units import QUANTITIES
+
+_LOSS_TERMS = ("s0", "s1", "s2", "s3")
+_ROUNDING = 1e-9  # metres by which a barrier may seem to leave its table
+
+
+def build_problem(values: Values) -> Problem | None:
+    """The problem that a preset describes; None if anything was complained about."""
+    _demand_what_is_required(values)
+    _demand_a_tuned_wire(values)
+    _refuse_keys_of_other_profiles(values)
+    string = values.attempt(_string)
+    barrier = values.attempt(_barrier)
+    contact = values.attempt(_contact)
+    excitation = values.attempt(_excitation)
+    pickups = [values.attempt(partial(_pickup, index=index)) for index in range(values.pickups)]
+    if values.complaints or string is None or contact is None or excitation is None:
+        return None
+    heard = tuple(pickup for pickup in pickups if pickup) or (Pickup(),)
+    problem = Problem(string, barrier, contact, excitation, heard)
+    # Extents, positions and heights are judged where contact points are made; one model's points stand for both.
+    values.attempt(lambda _: problem.modal_points())
+    return problem
+
+
+def _demand_what_is_required(values: Values) -> None:
+    for key in TABLE:
+        group = key.name.rpartition(".")[0]
+        wanted = key.required and (group == "string" or values.given(group)) and not values.refused(key.name)
+        if wanted and key.profiles:
+            wanted = not values.refused("barrier.profile") and values["barrier.profile"] in key.profiles
+        if wanted and not values.given(key.name):
+            example = f"{key.name.rpartition('.')[2]}: {QUANTITIES[key.unit][1]}" if key.kind == "number" else "it"
+            values.refuse(key.name, f"is required; add {example}")
+
+
+def _demand_a_tuned_wire(values: Values) -> None:
+    """Density, or diameter and material; tension, or pitch: neither too little nor too much."""
+    if values.refused("string"):
+        return
+    density, stiffness, diameter, material, tension, tuned = (
+        values.given(f"string.{word}") for word in ("density", "stiffness", "diameter", "material", "tension", "tuned")
+    )
+    if diameter != material:
+        values.refuse(f"string.{'material' if diameter else 'diameter'}", "is required beside the other one; add it")
+    elif not density and not diameter:
+        values.refuse("string.density", "is required; add it, or diameter and material")
+    elif density and stiffness and diameter:
+        values.refuse("string.diameter", "has no effect beside density and stiffness; remove one of the three")
+    if tension and tuned and not values.refused("string.tuned"):
+        values.refuse("string.tuned", "contradicts string.tension; keep one of them")
+    if not tension and not tuned:
+        values.refuse("string.tension", "is required; add it, or tuned: with a pitch")
+
+
+def _refuse_keys_of_other_profiles(values: Values) -> None:
+    if not values.given("barrier.profile") or values.refused("barrier.profile"):
+        return
+    profile = values["barrier.profile"]
+    for key in TABLE:
+        if key.profiles and profile not in key.profiles and values.given(key.name) and not values.refused(key.name):
+            values.refuse(key.name, f"belongs to profile: {' or '.join(key.profiles)}, not to {profile}; remove it")
+
+
+def _string(values: Values) -> String:
+    length, density, stiffness = (values[f"string.{word}"] for word in ("length", "density", "stiffness"))
+    if values.given("string.material") or values.given("string.diameter"):
+        material, diameter = MATERIALS[values["string.material"]], values["string.diameter"]
+        density = wire_density(material, diameter) if density is None else density
+        stiffness = wire_stiffness(material, diameter) if stiffness is None else stiffness
+    stiffness = stiffness or 0.0
+    tension = values["string.tension"]
+    if values.given("string.tuned"):
+        tension = _tension(values["string.tuned"], length, density, stiffness)
+    string = String(length, density, tension, stiffness)
+    loss = {term: values[f"string.loss.{term}"] for term in _LOSS_TERMS if values.given(f"string.loss.{term}")}
+    return String(length, density, tension, stiffness, Loss(**loss) if loss else steel_loss(string))
+
+
+def _tension(pitch: float, length: float, density: float, stiffness: float) -> float:
+    tension, limits = tension_for(pitch, length, density, stiffness), KEYS["string.tension"]
+    if not limits.low <= tension <= limits.high:
+        limit = f"needs a tension of {tension:.3g} N, outside {limits.low:g} to {limits.high:g} N"
+        raise PhysicsError("string.tuned", pitch, limit, "change the pitch, the length or the wire")
+    return tension
+
+
+def _barrier(values: Values) -> Barrier | Obstacles | None:
+    if not values.given("barrier"):
+        return None
+    profile, height = values["barrier.profile"], values["barrier.height"]
+    start, stop = values["barrier.from"], values["barrier.to"]
+    stop = values["string.length"] if stop is None else stop
+    if profile == "points":
+        positions, heights = zip(*values["barrier.at"], strict=True)
+        for x in positions:
+            if not start <= x <= stop:
+                raise PhysicsError("barrier.at", x, f"lies outside the barrier, {start:g} to {stop:g} m", "move it")
+        return Obstacles(positions, tuple(height + h for h in heights))
+    if profile == "table":
+        return _table(values)
+    points = values["barrier.points"]
+    if profile == "polynomial":
+        first, *others = values["barrier.coefficients"]
+        return Barrier(Polynomial((height + first, *others)), start, stop, points)
+    shape = (height,) if profile == "flat" else (height, 0.0, -values["barrier.curvature"])
+    return Barrier(Polynomial(shape, origin=start), start, stop, points)
+
+
+def _table(values: Values) -> Barrier:
+    x, heights = zip(*values["barrier.table"], strict=True)
+    ends = {"barrier.from": x[0], "barrier.to": x[-1]}
+    for key in ends:
+        if values.given(key):
+            ends[key] = values[key]
+            if not x[0] - _ROUNDING <= ends[key] <= x[-1] + _ROUNDING:
+                limit = f"must lie inside the table, {x[0]:g} to {x[-1]:g} m"
+                raise PhysicsError(key, ends[key], limit, "move it or extend the table")
+    start, stop = ends.values()
+    return Barrier(Table(x, heights, values["barrier.height"]), start, stop, values["barrier.points"])
+
+
+def _contact(values: Values) -> Contact:
+    return Contact(values["contact.stiffness"], values["contact.exponent"], values["contact.damping"])
+
+
+def _excitation(values: Values) -> Excitation:
+    return Excitation(values["excitation.position"], values["excitation.force"], values["excitation.duration"])
+
+
+def _pickup(values: Values, index: int) -> Pickup:
+    path = f"pickups.{index}"
+    kind, at = values[f"{path}.kind"], values[f"{path}.at"]
+    if kind == "bridge_force" and not values.given(f"{path}.at"):
+        at = 0.0
+    try:
+        return Pickup(at, kind)
+    except PhysicsError as error:
+        raise PhysicsError(error.key.replace("pickups", path), error.value, error.limit, error.remedy) from None

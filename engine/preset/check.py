@@ -1,0 +1,167 @@
+"""A tree of values against the table of keys: what is accepted comes out as plain numbers, words and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from engine.errors import PhysicsError, PresetError
+from engine.preset import kinds
+from engine.preset.complaints import Complaints, Place, shown
+from engine.preset.document import Node
+from engine.preset.schema import GROUPS, KEYS, MAX_PICKUPS, TABLE, Key, nearest, plain
+
+T = TypeVar("T")
+
+
+class UnusableError(Exception):
+    """A value that was complained about already is needed: what depends on it is left out, not complained about."""
+
+
+class Values:
+    """What a preset says, by path, with the place of each value. Lookup gives the default of what is not given."""
+
+    def __init__(self, root: Node, folder: Path | None, complaints: Complaints) -> None:
+        self.complaints = complaints
+        self.pickups = 0
+        self._folder = folder
+        self._places = {"": root.place}
+        self._refused: set[str] = set()
+        self._values: dict[str, Any] = {}
+        self._written: dict[str, object] = {}
+        leaves: dict[str, Node] = {}
+        if isinstance(root.value, dict):
+            self._walk(root.value, "", leaves)
+        else:
+            complaints.add(root.place, f"must be keys with values, not {shown(_raw(root))}; write it like name: Sitar")
+        order = {key.name: index for index, key in enumerate(TABLE)}
+        for path in sorted(leaves, key=lambda p: (order[plain(p)], p)):
+            self._parse(KEYS[plain(path)], path, leaves[path])
+
+    def given(self, path: str) -> bool:
+        """Whether the preset says anything at this key or inside this group, right or wrong."""
+        return path in self._places
+
+    def place(self, path: str) -> Place:
+        """Where a key stands, or the nearest group around it."""
+        while path not in self._places:
+            path = path.rpartition(".")[0]
+        return self._places[path]
+
+    def __getitem__(self, path: str) -> Any:
+        if self.refused(path):
+            raise UnusableError
+        return self._values.get(path, KEYS[plain(path)].default)
+
+    def refuse(self, path: str, message: str, *, physical: bool = False) -> None:
+        """Complain about a key; what needs its value is left out."""
+        written = self._written.get(path, "(not given)")
+        self.complaints.about(self.place(path), path, written, message, physical=physical)
+        self._refused.add(path)
+
+    def refused(self, path: str) -> bool:
+        """Whether this key, or a group around it, was complained about."""
+        return path in self._refused or any(path.startswith(f"{group}.") for group in self._refused)
+
+    def attempt(self, build: Callable[[Values], T]) -> T | None:
+        """What `build` makes of the values; None, with a complaint, where the physics refuses them."""
+        try:
+            return build(self)
+        except PhysicsError as error:
+            written = self._written.get(error.key)
+            value = written if isinstance(written, str | int | float) else error.value
+            message = f"{error.limit}; {error.remedy}"
+            self.complaints.about(self.place(error.key), error.key, value, message, physical=True)
+        except UnusableError:
+            pass
+        return None
+
+    def _walk(self, entries: dict[str, Node], path: str, leaves: dict[str, Node]) -> None:
+        for word, node in entries.items():
+            full = f"{path}.{word}" if path else word
+            if node.value is None and not node.refused:
+                continue
+            self._places[full] = node.place
+            self._written[full] = _raw(node)
+            if node.refused:
+                self._refused.add(full)
+            elif "." in word:
+                self.refuse(full, "keys stand in groups; write the part after the dot below the part before it")
+            elif plain(full) not in KEYS and full not in GROUPS:
+                self.refuse(full, f"there is no such key; {nearest(full)}")
+            elif full == "pickups":
+                self._walk_pickups(node, leaves)
+            elif full == "string.tuned" and isinstance(node.value, dict):
+                self._walk_tuned(node.value, leaves)
+            elif full not in GROUPS:
+                leaves[full] = node
+            elif isinstance(node.value, dict):
+                self._walk(node.value, full, leaves)
+            else:
+                inside = ", ".join(name[len(full) + 1 :] for name in KEYS if name.startswith(f"{full}."))
+                self.refuse(full, f"must be a group of keys; write {full}: with {inside} below it")
+
+    def _walk_pickups(self, node: Node, leaves: dict[str, Node]) -> None:
+        if not isinstance(node.value, list) or not 1 <= len(node.value) <= MAX_PICKUPS:
+            message = f"must be a list of 1 to {MAX_PICKUPS} pickups; write it like [{{at: 0.1, kind: displacement}}]"
+            self.refuse("pickups", message)
+            return
+        self.pickups = len(node.value)
+        for index, item in enumerate(node.value):
+            path = f"pickups.{index}"
+            self._places[path] = item.place
+            self._written[path] = _raw(item)
+            if isinstance(item.value, dict):
+                self._walk(item.value, path, leaves)
+            elif not item.refused:
+                self.refuse(path, "must be a group; write it like {at: 0.1, kind: displacement}")
+
+    def _walk_tuned(self, entries: dict[str, Node], leaves: dict[str, Node]) -> None:
+        """`tuned: {pitch: F#3}` is `tuned: F#3`."""
+        for word, node in entries.items():
+            if word == "pitch":
+                leaves["string.tuned"] = node
+                self._written["string.tuned"] = _raw(node)
+            else:
+                message = "there is no such key; known in string.tuned: pitch"
+                self.complaints.about(node.place, f"string.tuned.{word}", _raw(node), message)
+        if "pitch" not in entries:
+            self.refuse("string.tuned", "must name a pitch; write it like F#3 or {pitch: F#3}")
+
+    def _parse(self, key: Key, path: str, node: Node) -> None:
+        try:
+            self._values[path] = self._read(key, path, _raw(node))
+        except PhysicsError as error:
+            self.refuse(path, f"{error.limit}; {error.remedy}", physical=True)
+        except PresetError as error:
+            self.refuse(path, str(error))
+        except UnusableError:
+            self._refused.add(path)
+
+    def _read(self, key: Key, path: str, value: object) -> Any:
+        if key.kind == "table":
+            return kinds.table(key, path, value, self._folder)
+        if key.name == "contact.stiffness":
+            return self._contact_stiffness(key, path, value)
+        return kinds.READERS[key.kind](key, path, value)
+
+    def _contact_stiffness(self, key: Key, path: str, value: object) -> float:
+        """Its unit follows the exponent, and whether the barrier is spread or at points."""
+        exponent, profile = self["contact.exponent"], self["barrier.profile"]
+        spread, lumped = f"N/m^{exponent + 1:g}", f"N/m^{exponent:g}"
+        units = {None: (lumped, spread), "points": (lumped,)}.get(profile, (spread,))
+        for unit in units[:-1]:  # without a barrier, either will do
+            with suppress(PresetError):
+                return kinds.number(key, path, value, unit)
+        return kinds.number(key, path, value, units[-1])
+
+
+def _raw(node: Node) -> object:
+    """A node as plain Python values."""
+    if isinstance(node.value, list):
+        return [_raw(item) for item in node.value]
+    if isinstance(node.value, dict):
+        return {key: _raw(item) for key, item in node.value.items()}
+    return node.value

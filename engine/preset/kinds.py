@@ -1,0 +1,142 @@
+"""The kinds of values that keys hold: how each is read from text, numbers and lists.
+
+A reader takes the key, its path and the raw value. It raises a PresetError "limit; remedy" for what it cannot read,
+a PhysicsError for what it can read but must refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from engine.errors import PresetError
+from engine.physics.string import require
+from engine.preset.complaints import shown
+from engine.preset.files import read_rows
+from engine.preset.schema import Key
+from engine.units import parse_pitch, parse_quantity
+
+Pairs = tuple[tuple[float, float], ...]
+
+LARGEST = 100.0  # metres: any x or height beyond is a slip of units
+STEEPEST = 1e15  # of a polynomial's coefficients: sixteen of them stay finite over any string
+
+
+def text(key: Key, path: str, value: object) -> str:
+    """Words on one line."""
+    if not isinstance(value, str):
+        raise PresetError("must be text; put it into quotes")
+    words = " ".join(value.split())
+    if not key.low <= len(words) <= key.high or not words.isprintable():
+        raise PresetError(f"must be {key.low:g} to {key.high:g} printable characters; shorten or mend it")
+    return words
+
+
+def choice(key: Key, path: str, value: object) -> object:
+    """One of the key's choices."""
+    if value in key.choices:
+        return value
+    words = [str(known) for known in key.choices]
+    close = get_close_matches(shown(value), words, n=1, cutoff=0.5)
+    remedy = f"did you mean {close[0]}?" if close else "choose one"
+    raise PresetError(f"must be one of {', '.join(words)}; {remedy}")
+
+
+def number(key: Key, path: str, value: object, unit: str | None = None) -> float:
+    """A quantity in the key's unit (or in another) and range."""
+    unit = key.unit if unit is None else unit
+    return _within(key, path, parse_quantity(value, unit), unit)
+
+
+def whole(key: Key, path: str, value: object) -> int:
+    """A number without a fraction."""
+    found = parse_quantity(value, "")
+    if not found.is_integer():
+        raise PresetError("must be a whole number; round it")
+    if key.choices:
+        choice(key, path, int(found))
+        return int(found)
+    return int(_within(key, path, found, ""))
+
+
+def pitch(key: Key, path: str, value: object) -> float:
+    """A note or a frequency, as Hz."""
+    return _within(key, path, parse_pitch(value), "Hz")
+
+
+def numbers(key: Key, path: str, value: object) -> tuple[float, ...]:
+    """Coefficients of 1, x, x^2 ... of a height."""
+    found = []
+    for power, item in enumerate(_items(key, value, "[1 mm, 0.5, ...]")):
+        found.append(parse_quantity(item, f"m^{1 - power}"))
+        require(path, found[-1], minimum=-STEEPEST, maximum=STEEPEST, unit=f" in item {power + 1}")
+    return tuple(found)
+
+
+def pairs(key: Key, path: str, value: object) -> Pairs:
+    """[[x, height], ...]"""
+    return _pairs(path, _numbered(_items(key, value, "[[5 mm, 0 mm], ...]")))
+
+
+def table(key: Key, path: str, value: object, folder: Path | None) -> Pairs:
+    """[[x, height], ...] with x increasing, given here or in a CSV file in the preset's folder."""
+    rows: Mapping[str, object]
+    if not isinstance(value, str):
+        rows = _numbered(_items(key, value, "[[0 mm, 0 mm], [30 mm, -0.5 mm]] or bridge.csv"))
+    elif folder is None:
+        raise PresetError("is a file beside a preset, but this preset is no file; give [[x, height], ...]")
+    else:
+        rows = read_rows(folder, value, int(key.high))
+    found = _pairs(path, rows)
+    for (left, _), (right, _) in pairwise(found):
+        if right <= left:
+            raise PresetError(f"x must increase, but {right:g} m follows {left:g} m; sort the rows")
+    if len(found) < key.low:
+        raise PresetError(f"must have at least {key.low:g} rows; add the missing ones")
+    return found
+
+
+READERS: dict[str, Callable[[Key, str, object], Any]] = {
+    "text": text,
+    "choice": choice,
+    "number": number,
+    "whole": whole,
+    "pitch": pitch,
+    "numbers": numbers,
+    "pairs": pairs,
+}
+
+
+def _within(key: Key, path: str, found: float, unit: str) -> float:
+    require(path, found, minimum=key.low, maximum=key.high, unit=f" {unit}" if unit else "")
+    return found
+
+
+def _items(key: Key, value: object, example: str) -> list[object]:
+    if not isinstance(value, list):
+        raise PresetError(f"must be a list; write it like {example}")
+    if not key.low <= len(value) <= key.high:
+        raise PresetError(f"must have {key.low:g} to {key.high:g} items, not {len(value)}; write it like {example}")
+    return value
+
+
+def _numbered(rows: list[object]) -> dict[str, object]:
+    return {f"item {place}": row for place, row in enumerate(rows, 1)}
+
+
+def _pairs(path: str, rows: Mapping[str, object]) -> Pairs:
+    found = []
+    for where, row in rows.items():
+        if not isinstance(row, list) or len(row) != 2:
+            raise PresetError(f"{where} must be [x, height]; write it like [5 mm, -0.1 mm]")
+        try:
+            x, height = (parse_quantity(value, "m") for value in row)
+        except PresetError as error:
+            raise PresetError(f"{where} = {shown(str(row))}: {error}") from None
+        for value in (x, height):
+            require(path, value, minimum=-LARGEST, maximum=LARGEST, unit=f" m in {where}")
+        found.append((x, height))
+    return tuple(found)

@@ -1,0 +1,85 @@
+"""A preset from a shipped name, a file or a dict: read, overridden, checked, derived; all its errors at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from engine.errors import PresetError
+from engine.physics.problem import Problem
+from engine.preset.build import build_problem
+from engine.preset.check import Values
+from engine.preset.complaints import Complaints, Place, shown
+from engine.preset.document import Node, read_object, read_yaml
+from engine.preset.files import read_text, shipped
+from engine.preset.overrides import Overrides, apply_overrides
+
+
+@dataclass(frozen=True)
+class Preset:
+    """An instrument's description, in SI units; `source` says where it came from."""
+
+    name: str
+    about: str
+    model: str
+    keys: str
+    oversample: int
+    polyphony: int
+    problem: Problem
+    source: str = field(default="preset", compare=False)
+
+
+def load_preset(source: str | os.PathLike[str] | Mapping[str, Any], overrides: Overrides = None) -> Preset:
+    """The preset of a shipped name ("sitar"), a YAML file or a dict, with single values overridden.
+
+    Overrides are a mapping, or "key=value" texts such as "string.length=60 cm" or "pickups.0.at=0.2". A PresetError
+    holds everything that is wrong, a line each.
+    """
+    complaints = Complaints()
+    root, folder = _read(source, complaints)
+    apply_overrides(root, overrides, complaints)
+    values = Values(root, folder, complaints)
+    problem = build_problem(values)
+    complaints.raise_if_any()
+    assert problem is not None  # there was nothing to complain about
+    return Preset(
+        name=values["name"],
+        about=values["about"],
+        model=values["model"],
+        keys=values["string.keys"],
+        oversample=values["oversample"],
+        polyphony=values["polyphony"],
+        problem=problem,
+        source=root.place.name,
+    )
+
+
+def _read(source: object, complaints: Complaints) -> tuple[Node, Path | None]:
+    """The tree of a source, and the folder of its file."""
+    if isinstance(source, Mapping):
+        return read_object(source, "preset", complaints), None
+    if not isinstance(source, str | os.PathLike):
+        complaints.fatal(Place("preset"), f"{shown(source)} is no preset; give a shipped name, a path or a dict")
+    path = _locate(os.fsdecode(source), complaints) if isinstance(source, str) else Path(os.fsdecode(source))
+    try:
+        text = read_text(path)
+    except PresetError as error:
+        complaints.fatal(Place(str(path)), str(error))
+    return read_yaml(text, str(path), complaints), path.parent
+
+
+def _locate(source: str, complaints: Complaints) -> Path:
+    """A text with a folder or a suffix of YAML is a path, any other the name of a shipped preset."""
+    if "/" in source or os.sep in source or source.lower().endswith((".yaml", ".yml")):
+        return Path(source)
+    presets = shipped()
+    if source not in presets:
+        close = get_close_matches(source[:100].lower(), presets, n=1)
+        hint = f"did you mean {close[0]}?" if close else "choose one, or name a file that ends in .yaml"
+        there = ", ".join(presets) or "none"
+        complaints.fatal(Place("preset"), f"{shown(source)} is not shipped; {hint} (shipped: {there})")
+    return presets[source]

@@ -1,0 +1,55 @@
+"""What strings are made of, and the rules that turn wire and tuning into a string's constants."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import NamedTuple
+
+from engine.physics.string import Loss, String
+
+
+class Material(NamedTuple):
+    """Density (kg/m^3) and Young's modulus (Pa) of a solid round string."""
+
+    density: float
+    young: float
+
+
+# Metals: NUMERICS section 4 gives the densities (through the gauges of the sitar) and steel's modulus; the other moduli
+# are the middle of handbook ranges for hard-drawn wire (bronze 96-120, brass 96-110, copper 110-120, iron 190-210 GPa).
+# Gut, nylon and silk: middle of NUMERICS section 4; twisted strings bend more easily than this solid cylinder.
+MATERIALS = {
+    "steel": Material(7850.0, 200e9),
+    "iron": Material(7870.0, 200e9),
+    "bronze": Material(8800.0, 110e9),
+    "brass": Material(8500.0, 105e9),
+    "copper": Material(8900.0, 115e9),
+    "nylon": Material(1150.0, 5e9),
+    "gut": Material(1300.0, 6e9),
+    "silk": Material(1300.0, 10e9),
+}
+
+# Woodhouse's loss factors of plain steel strings, from the tanpura of DAFx-16 (NUMERICS section 4):
+# air (1/s), friction and bending (both plain numbers).
+AIR, FRICTION, BENDING = 1.2, 4.97e-5, 2.1e-2
+
+
+def wire_density(material: Material, diameter: float) -> float:
+    """Linear density rho pi d^2 / 4, kg/m."""
+    return material.density * pi * diameter**2 / 4.0
+
+
+def wire_stiffness(material: Material, diameter: float) -> float:
+    """Bending stiffness E pi d^4 / 64, N m^2."""
+    return material.young * pi * diameter**4 / 64.0
+
+
+def tension_for(pitch: float, length: float, density: float, stiffness: float) -> float:
+    """The tension (N) that puts the first partial, with its share of stiffness, at `pitch` Hz (T4)."""
+    return density * (2.0 * length * pitch) ** 2 - stiffness * (pi / length) ** 2
+
+
+def steel_loss(string: String) -> Loss:
+    """Loss of a plain steel string by Woodhouse's rule, DAFx-16 eq. (53) as in NUMERICS section 4."""
+    c = string.wave_speed
+    return Loss(s0=AIR / 2.0, s1=c * FRICTION / 2.0, s3=c * string.stiffness / string.tension * BENDING / 2.0)

@@ -1,0 +1,107 @@
+"""Overrides (`--set key=value`): single values put over a preset before anything is read from it or derived.
+
+An override takes the place of what it makes moot: a tension removes the pitch it was tuned to, a diameter the density
+and stiffness that stood for the wire, another profile the parameters of the old one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from engine.preset.complaints import Complaints, Place, shown
+from engine.preset.document import Node, read_object, read_yaml
+from engine.preset.schema import KEYS, TABLE, plain
+
+Overrides = Mapping[str, object] | Sequence[str] | None
+
+PLACE = Place("--set")
+_DEEPEST = 6  # words of a dotted key
+
+
+def apply_overrides(root: Node, overrides: Overrides, complaints: Complaints) -> None:
+    """Put the overrides into the tree of a preset."""
+    settings = list(_settings(overrides, complaints))
+    for path, node in settings:
+        for moot in _made_moot(path, node):
+            _remove(root, moot.split("."))
+    for path, node in settings:
+        _put(root, path, node, complaints)
+
+
+def _settings(overrides: Overrides, complaints: Complaints) -> Iterator[tuple[str, Node]]:
+    if isinstance(overrides, Mapping):
+        yield from _flat("", read_object(overrides, PLACE.name, complaints))
+        return
+    for setting in [overrides] if isinstance(overrides, str) else overrides or ():
+        if not isinstance(setting, str):
+            complaints.add(PLACE, f"{shown(setting)} is not text; write key=value")
+            continue
+        path, _, text = setting.partition("=")
+        path = path.strip()
+        if not path or not text.strip():
+            complaints.add(PLACE, f"{shown(setting)} is not key=value; write it like string.length=0.6")
+            continue
+        yield from _flat(path, read_yaml(text, PLACE.name, complaints, key=path))
+
+
+def _flat(path: str, node: Node) -> Iterator[tuple[str, Node]]:
+    """Every value of nested groups with its dotted key."""
+    if isinstance(node.value, dict) and (node.value or not path):
+        for word, child in node.value.items():
+            yield from _flat(f"{path}.{word}" if path else word, child)
+    elif not node.refused:
+        yield path, node
+
+
+def _made_moot(path: str, node: Node) -> tuple[str, ...]:
+    path = path.removesuffix(".pitch")
+    if node.value is None or plain(path) not in KEYS:
+        return ()
+    if path == "barrier.profile":
+        return tuple(key.name for key in TABLE if key.profiles and node.value not in key.profiles)
+    return KEYS[plain(path)].replaces
+
+
+def _remove(root: Node, words: list[str]) -> None:
+    for word in words[:-1]:
+        if not isinstance(root.value, dict) or word not in root.value:
+            return
+        root = root.value[word]
+    if isinstance(root.value, dict):
+        root.value.pop(words[-1], None)
+
+
+def _put(root: Node, path: str, node: Node, complaints: Complaints) -> None:
+    *groups, last = path.split(".")
+    if len(groups) >= _DEEPEST or not isinstance(root.value, dict):
+        complaints.about(PLACE, path, node.value, "there is no such key; see the list of keys")
+        return
+    parent, done = root, True
+    for word in groups:
+        child = _child(parent, word)
+        if child is None or not isinstance(child.value, dict | list):
+            # A preset that names no pickups has one, which `pickups.0.at` means.
+            child = Node([Node({}, PLACE)] if word == "pickups" else {}, PLACE)
+            done = done and _set(parent, word, child)
+        parent = child
+    if not (done and _set(parent, last, node)):
+        complaints.about(PLACE, path, node.value, "there is no such item; count from 0, or give the whole list")
+
+
+def _child(parent: Node, word: str) -> Node | None:
+    if isinstance(parent.value, dict):
+        return parent.value.get(word)
+    if isinstance(parent.value, list) and re.fullmatch("[0-9]{1,4}", word) and int(word) < len(parent.value):
+        return parent.value[int(word)]
+    return None
+
+
+def _set(parent: Node, word: str, node: Node) -> bool:
+    if isinstance(parent.value, dict):
+        parent.value[word] = node
+    elif isinstance(parent.value, list) and _child(parent, word) is not None:
+        parent.value[int(word)] = node
+    else:
+        return False
+    return True

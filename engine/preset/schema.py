@@ -1,0 +1,201 @@
+"""Every key of a preset, once: the loader, the documentation, `--help` and the tests are made from this table."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import inf
+from textwrap import fill
+
+from engine.physics.barrier import Barrier
+from engine.physics.excitation import Excitation
+from engine.physics.problem import PICKUP_KINDS, Contact, Pickup
+from engine.preset.materials import MATERIALS
+
+PROFILES = ("parabola", "polynomial", "flat", "points", "table")
+_SURFACES = ("parabola", "polynomial", "flat", "table")  # distributed; `points` are lumped
+_WIRE = ("string.density", "string.stiffness")  # what diameter and material stand for
+MAX_PICKUPS = 16
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key: numbers have an SI unit and a range, words their choices, text and lists a range of lengths."""
+
+    name: str
+    kind: str  # text | choice | number | whole | pitch | numbers | pairs | table
+    meaning: str
+    default: object = None  # None: required, or what the meaning says
+    unit: str = ""
+    low: float = -inf
+    high: float = inf
+    choices: tuple[object, ...] = ()
+    required: bool = False  # where its group (and its profile) is given
+    profiles: tuple[str, ...] = ()  # the barrier profiles it belongs to; all if empty
+    replaces: tuple[str, ...] = ()  # what an override of this key makes moot in the preset
+
+
+def _number(name: str, unit: str, limits: tuple[float, float], default: float | None, meaning: str) -> Key:
+    return Key(name, "number", meaning, default, unit, *limits)
+
+
+def _choice(name: str, choices: tuple[str, ...], default: str | None, meaning: str) -> Key:
+    return Key(name, "choice", meaning, default, choices=choices)
+
+
+def _profile_key(name: str, kind: str, unit: str, limits: tuple[float, float], profile: str, meaning: str) -> Key:
+    return Key(name, kind, meaning, None, unit, *limits, required=True, profiles=(profile,))
+
+
+TABLE = (
+    Key("name", "text", "What the preset is called.", "Unnamed", low=1, high=80),
+    Key("about", "text", "One line about it.", "", low=0, high=1000),
+    _choice("model", ("modal", "fd"), "modal", "Model of the string: exact modes, or finite differences."),
+    Key("string.length", "number", "Speaking length.", None, "m", 1e-3, 100.0, required=True),
+    _number(
+        "string.density", "kg/m", (1e-7, 1e3), None,
+        "Mass per length. Without it: that of a solid round wire of this diameter and material.",
+    ),
+    Key(
+        "string.diameter", "number",
+        "Diameter of a round wire (of the core, if density is given too). Needs material.",
+        None, "m", 1e-6, 0.1, replaces=_WIRE,
+    ),
+    Key(
+        "string.material", "choice",
+        "What the wire is made of. Needs diameter.",
+        choices=tuple(MATERIALS), replaces=_WIRE,
+    ),
+    Key(
+        "string.tension", "number",
+        "Tension. Either this or tuned is required.",
+        None, "N", 1e-3, 1e6, replaces=("string.tuned",),
+    ),
+    Key(
+        "string.tuned", "pitch",
+        "Pitch of the first partial, a note or Hz (also as tuned: {pitch: ...}); the tension follows from it.",
+        None, "Hz", 1.0, 20e3, replaces=("string.tension",),
+    ),
+    _number(
+        "string.stiffness", "N·m²", (0.0, 1e3), None,
+        "Bending stiffness E·I. Without it: that of a wire of this diameter and material, or 0.",
+    ),
+    _number(
+        "string.loss.s0", "1/s", (0.0, 1e6), None,
+        "The decay rate of wavenumber b is s0 + s1·b + s2·b² + s3·b³; terms not given are 0. Without any of them: "
+        "Woodhouse's rule for plain steel (s0 = 0.6 1/s, s1 and s3 follow tension, density and stiffness).",
+    ),
+    _number("string.loss.s1", "m/s", (0.0, 1e6), None, "First-order term of the decay rate (friction)."),
+    _number("string.loss.s2", "m²/s", (0.0, 1e6), None, "Second-order term of the decay rate."),
+    _number("string.loss.s3", "m³/s", (0.0, 1e6), None, "Third-order term of the decay rate (bending)."),
+    _choice(
+        "string.keys", ("tension", "length"), "tension",
+        "How keys other than the string's own are reached: by its tension or by its length.",
+    ),
+    Key(
+        "barrier.profile", "choice",
+        "Height b(x) above the resting string, x from the end at 0, both in metres. flat: height; parabola: height - "
+        "curvature·(x - from)²; polynomial: height + c0 + c1·x + c2·x² ...; table: height + straight lines between "
+        "given points; points: obstacles at single points. Without barrier: a free string.",
+        choices=PROFILES, required=True,
+    ),
+    _number("barrier.from", "m", (0.0, 100.0), 0.0, "Where the barrier begins; without it, a table at its first x."),
+    _number("barrier.to", "m", (0.0, 100.0), None, "Where it ends. Without it: the string's end, or a table's last x."),
+    _number("barrier.height", "m", (-1.0, 1.0), 0.0, "Offset of the whole profile."),
+    _profile_key(
+        "barrier.curvature", "number", "1/m", (-1e6, 1e6), "parabola",
+        "Of a parabola: how fast it falls away from its apex at `from`.",
+    ),
+    _profile_key(
+        "barrier.coefficients", "numbers", "", (1, 16), "polynomial",
+        "c0, c1, c2 ... of a polynomial, in m, 1, 1/m ...",
+    ),
+    _profile_key(
+        "barrier.at", "pairs", "m", (1, 500), "points",
+        "[[x, height], ...] of the point obstacles, each with contact.stiffness in N/m^exponent.",
+    ),
+    _profile_key(
+        "barrier.table", "table", "m", (2, 3000), "table",
+        "[[x, height], ...] with x increasing, or the name of a CSV file of such rows beside the preset.",
+    ),
+    Key(
+        "barrier.points", "whole",
+        "Contact points of the modal string, at the centres of equal cells; fd uses its own grid. M modes tell points "
+        "apart that are length/(M + 1) from each other.",
+        Barrier.points, low=1, high=500, profiles=_SURFACES,
+    ),
+    # Before the stiffness, whose unit follows it.
+    _number("contact.exponent", "", (1.0, 10.0), Contact.exponent, "Exponent of the contact's power law."),
+    _number(
+        "contact.stiffness", "N/m^(1+exponent)", (0.0, 1e18), Contact.stiffness,
+        "Stiffness of the contact per metre of barrier; of each point obstacle, in N/m^exponent.",
+    ),
+    _number("contact.damping", "s/m", (0.0, 1e3), Contact.damping, "Hunt and Crossley's damping of the contact."),
+    _number("excitation.position", "", (0.0, 1.0), Excitation.position, "Where the force acts, a fraction of length."),
+    _number("excitation.force", "N", (-1e5, 1e5), Excitation.force, "Peak of the raised-cosine force, upwards."),
+    _number("excitation.duration", "s", (1e-6, 10.0), Excitation.duration, "Duration of the raised-cosine force."),
+    _number(
+        "pickups.at", "", (0.0, 1.0), Pickup.at,
+        "Where a pickup hears the string, a fraction of length; for bridge_force an end, 0 (without `at`) or 1.",
+    ),
+    _choice("pickups.kind", PICKUP_KINDS, Pickup.kind, "What the pickup hears, in m, m/s or N."),
+    Key("oversample", "whole", "The model runs at this multiple of the sample rate.", 1, choices=(1, 2, 4, 8)),
+    Key("polyphony", "whole", "How many strings may sound at a time.", 16, low=1, high=256),
+)  # fmt: skip
+
+KEYS = {key.name: key for key in TABLE}
+GROUPS = ("string", "string.loss", "barrier", "contact", "excitation", "pickups")
+
+
+def plain(path: str) -> str:
+    """The name in the table of a path in a preset: pickups.0.at is pickups.at."""
+    return re.sub(r"^pickups\.[0-9]+(?=\.|$)", "pickups", path)
+
+
+def nearest(path: str) -> str:
+    """Words that help with a key that does not exist: one beside it, one elsewhere, or all that are beside it."""
+    group, _, word = plain(path)[-100:].rpartition(".")
+    names = {name: name.rpartition(".") for name in reversed([*KEYS, *GROUPS])}
+    beside = {own: name for name, (around, _, own) in names.items() if around == group}
+    anywhere = {own: name for name, (_, _, own) in names.items()}
+    close = (
+        [word] if word in anywhere else get_close_matches(word, beside, n=1) or get_close_matches(word, anywhere, n=1)
+    )
+    if close:
+        return f"did you mean {beside.get(close[0]) or anywhere[close[0]]}?"
+    return f"known{f' in {group}' if group else ''}: {', '.join(reversed(beside))}"
+
+
+def render_markdown() -> str:
+    """The table, for documentation."""
+    rows = ["| key | unit | range | default | meaning |", "|---|---|---|---|---|"]
+    rows += [f"| `{k.name}` | {k.unit} | {_limits(k)} | {_default(k)} | {k.meaning} |" for k in TABLE]
+    return "\n".join(rows) + "\n"
+
+
+def render_text(width: int = 100) -> str:
+    """The table, for `--help`."""
+    blocks = []
+    for key in TABLE:
+        default = f"default {_default(key)}" if key.default not in (None, "") else _default(key)
+        facts = "; ".join(fact for fact in (key.unit, _limits(key), default) if fact)
+        meaning = fill(key.meaning, width, initial_indent="    ", subsequent_indent="    ")
+        blocks.append(f"{key.name}  ({facts})\n{meaning}\n")
+    return "".join(blocks)
+
+
+def _limits(key: Key) -> str:
+    if key.choices:
+        return ", ".join(str(choice) for choice in key.choices)
+    if key.kind == "text":
+        return f"{key.low:g} to {key.high:g} characters"
+    if key.kind in ("numbers", "pairs", "table"):
+        return f"{key.low:g} to {key.high:g} items"
+    return f"{key.low:g} to {key.high:g}"
+
+
+def _default(key: Key) -> str:
+    if key.required:
+        return "required" + (f" for {', '.join(key.profiles)}" if key.profiles else "")
+    return f"{key.default:g}" if isinstance(key.default, int | float) else str(key.default or "")
