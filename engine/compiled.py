@@ -51,7 +51,7 @@ def inlined(function: F) -> F:
 
 
 def pasted(function: F) -> F:
-    """For a function that makes arrays from addresses: its text goes into the caller, since none may return an array."""
+    """For a function that makes arrays from addresses: its text goes into its caller, since none may return arrays."""
     return _compile(function, inline="always")
 
 
@@ -129,23 +129,45 @@ def _array_at(ctype: Any, dtype: Any) -> Any:
     @intrinsic
     def array(typing: Any, address: Any, size: Any) -> Any:
         kind = types.Array(dtype, 1, "C")
-
-        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            made = context.make_array(kind)(context, builder)
-            itemsize = context.get_constant(types.intp, dtype.bitwidth // 8)
-            data = builder.inttoptr(values[0], context.get_data_type(dtype).as_pointer())
-            populate_array(made, data, (values[1],), (itemsize,), itemsize, None)
-            return made._getvalue()
-
-        return kind(types.int64, types.intp), code
+        return kind(types.int64, types.intp), _array_code(kind, dtype)
 
     return array
 
 
-# For compiled code: float64, int64 and float32 arrays from an address and a number of entries.
+def _matrix_at(ctype: Any, dtype: Any) -> Any:
+    """matrix(address, rows, columns): the same in two dimensions."""
+    if INTERPRETED:
+        one = _array_at(ctype, dtype)
+        return lambda address, rows, columns: one(address, rows * columns).reshape(rows, columns)
+
+    @intrinsic
+    def matrix(typing: Any, address: Any, rows: Any, columns: Any) -> Any:
+        kind = types.Array(dtype, 2, "C")
+        return kind(types.int64, types.intp, types.intp), _array_code(kind, dtype)
+
+    return matrix
+
+
+def _array_code(kind: Any, dtype: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        made = context.make_array(kind)(context, builder)
+        strides = [context.get_constant(types.intp, dtype.bitwidth // 8)]
+        for size in reversed(values[2:]):
+            strides.insert(0, builder.mul(strides[0], size))
+        data = builder.inttoptr(values[0], context.get_data_type(dtype).as_pointer())
+        populate_array(made, data, values[1:], strides, strides[-1], None)
+        return made._getvalue()
+
+    return code
+
+
+# For compiled code: arrays of float64, int64 and float32 from an address and their shape.
 floats = _array_at(ctypes.c_double, types.float64)
 integers = _array_at(ctypes.c_int64, types.int64)
 singles = _array_at(ctypes.c_float, types.float32)
+float_rows = _matrix_at(ctypes.c_double, types.float64)
+integer_rows = _matrix_at(ctypes.c_int64, types.int64)
+single_rows = _matrix_at(ctypes.c_float, types.float32)
 
 
 @intrinsic

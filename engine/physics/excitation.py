@@ -20,8 +20,7 @@ class Excitation:
     onset: float = 0.0
 
     def __post_init__(self) -> None:
-        require("excitation.position", self.position, above=0.0)
-        require("excitation.position", self.position, maximum=1.0 - 1e-9)
+        require("excitation.position", self.position, above=0.0, below=1.0)
         require("excitation.force", self.force)
         require("excitation.duration", self.duration, above=0.0)
         require("excitation.onset", self.onset, minimum=0.0)

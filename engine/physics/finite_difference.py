@@ -102,24 +102,38 @@ class Design:
 
 
 def design(
-    problem: Problem, rate: float, *, margin: float = MARGIN, dtype: Any = np.float64, rule: int = contact.SHIPPED
+    problem: Problem,
+    rate: float,
+    *,
+    margin: float = MARGIN,
+    dtype: Any = np.float64,
+    rule: int = contact.SHIPPED,
+    on: Grid | None = None,
 ) -> Design:
-    """Coefficients of the kernel at a sample rate."""
-    g = grid(problem.string, rate, margin)
+    """Coefficients of the kernel at a sample rate, on a grid of its own or on a given one."""
+    g = grid(problem.string, rate, margin) if on is None else on
     points = problem.grid_points(g.intervals)
     weights = contact_weights(points, g)
-    nodes, at_points = compliance(problem.string, g, weights)
-    pressed = contact.equilibrium(at_points, points, problem.contact.exponent)
-    psi = contact.psi_at(points.height - at_points @ pressed, points, problem.contact.exponent)
+    rest, psi = equilibrium(problem, points, g, weights)
     coefficients = Coefficients(
         _stencil(problem.string, g, rate, dtype),
         _ports(problem, g, rate, dtype),
         _surface(problem, points, g, weights, rate, contact.law(points, problem.contact, rate, dtype, rule)),
         _meter(problem.string, g, rate, dtype),
-        np.pad(nodes @ pressed, (REACH + 1, REACH + 1 + PADDING)).astype(dtype),
+        np.pad(rest, (REACH + 1, REACH + 1 + PADDING)).astype(dtype),
         psi.astype(dtype),
     )
     return Design(problem, rate, g, points, coefficients)
+
+
+def equilibrium(problem: Problem, points: ContactPoints, g: Grid, weights: Array) -> tuple[Array, Array]:
+    """Where the string rests, at the moving nodes, and psi at the points."""
+    if not (points.height > 0.0).any():
+        return np.zeros(g.intervals - 1), np.zeros(points.height.size)
+    nodes, at_points = compliance(problem.string, g, weights)
+    pressed = contact.equilibrium(at_points, points, problem.contact.exponent)
+    psi = contact.psi_at(points.height - at_points @ pressed, points, problem.contact.exponent)
+    return nodes @ pressed, psi
 
 
 def node_answer(string: String, g: Grid, rate: float) -> float:
@@ -142,7 +156,7 @@ def compliance(string: String, g: Grid, weights: Array) -> tuple[Array, Array]:
     The grid's stiffness has the sines as eigenvectors, so no matrix is solved.
     """
     m = np.arange(1, g.intervals)
-    sines = np.sin(np.pi / g.intervals * np.outer(m, m)) if len(weights) else np.zeros((m.size, m.size))
+    sines = np.sin(np.pi / g.intervals * np.outer(m, m))
     s = symbol(string.wavenumbers(g.intervals - 1), g.spacing)
     softness = 2.0 / (g.intervals * g.spacing * (string.tension * s + string.stiffness * s**2))
     nodes = (sines * softness) @ (sines @ weights.T)

@@ -81,9 +81,12 @@ def grid(string: String, rate: float, margin: float = MARGIN) -> Grid:
         spacing = string.length / intervals
         fit = fit_losses(string, intervals)
         b = string.wavenumbers(intervals)  # up to the shortest wave of the grid
-        if (courant(string, b, spacing, rate) + k * backward_loss(fit.terms, b, spacing)).max() <= 1.0:
+        load = float((courant(string, b, spacing, rate) + k * backward_loss(fit.terms, b, spacing)).max())
+        if load <= 1.0:
             return Grid(intervals, spacing, limit, fit)
-        intervals -= 1  # fitted losses may ask for slightly more room than s2 alone
+        # Fitted losses may ask for more room than s2 alone. The load falls at most with the power 2 REACH of the
+        # spacing, so no grid that would do is stepped over, and few are fitted in vain.
+        intervals = min(intervals - 1, int(intervals * load ** (-0.5 / REACH)))
         if intervals < 3:
             raise PhysicsError("string.loss", string.loss, "too strong for this sample rate", "lower s1 or s3")
 
@@ -126,24 +129,26 @@ def _minimax(loss: Loss, b: Array, spacing: float, reach: int) -> LossFit:
     """Least worst relative error by Lawson's iteration: reweight a least-squares fit towards where it is worst."""
     thinned = b[np.unique(np.geomspace(1, b.size, 96).astype(int)) - 1]
 
-    def parts(b: Array) -> tuple[Array, Array, Array]:
+    def parts(b: Array) -> tuple[Array, Array]:
         s = symbol(b, spacing)
         whole = loss.s0 + loss.s1 * b + loss.s2 * s + loss.s3 * b**3
         target = (loss.s1 * b + loss.s3 * b**3) / whole
-        return (s / top)[:, None] ** np.arange(reach + 1) / whole[:, None], target, whole
+        return (s / top)[:, None] ** np.arange(reach + 1) / whole[:, None], target
 
     top = float(symbol(b, spacing).max())
-    basis, target, _ = parts(thinned)
+    basis, target = parts(thinned)
+    orthonormal, triangle = np.linalg.qr(basis)
     weight = np.full(thinned.size, 1.0 / thinned.size)
     for _ in range(60):
-        root = np.sqrt(weight)[:, None]
-        terms = np.linalg.lstsq(basis * root, target * root[:, 0], rcond=None)[0]
-        error = np.abs(basis @ terms - target)
+        weighted = orthonormal.T * weight
+        found = np.linalg.solve(weighted @ orthonormal, weighted @ target)
+        error = np.abs(orthonormal @ found - target)
         if error.max() == 0.0:
             break
-        weight = weight * error
+        weight = weight * error + 1e-9
         weight /= weight.sum()
-    basis, target, _ = parts(b)
+    terms = np.linalg.solve(triangle, found)
+    basis, target = parts(b)
     worst = float(np.abs(basis @ terms - target).max())
     terms = terms / top ** np.arange(reach + 1)
     terms[0] += loss.s0

@@ -89,13 +89,22 @@ class String:
 
 
 def require(
-    key: str, value: float, *, above: float = -inf, minimum: float = -inf, maximum: float = inf, unit: str = ""
+    key: str,
+    value: float,
+    *,
+    above: float = -inf,
+    below: float = inf,
+    minimum: float = -inf,
+    maximum: float = inf,
+    unit: str = "",
 ) -> None:
     """Refuse a number that is not finite or outside its limits, by name."""
     if not isfinite(value):
         raise PhysicsError(key, value, "must be a finite number", "give a plain number with its unit")
     if value <= above:
         raise PhysicsError(key, float(value), f"must be above {above:g}{unit}", "raise it")
+    if value >= below:
+        raise PhysicsError(key, float(value), f"must be below {below:g}{unit}", "lower it")
     if value < minimum:
         raise PhysicsError(key, float(value), f"must be at least {minimum:g}{unit}", "raise it")
     if value > maximum:

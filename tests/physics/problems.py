@@ -41,8 +41,9 @@ def strings(draw: st.DrawFn, lossless: bool = False) -> String:
     stiffness = draw(st.sampled_from([0.0, 1.0])) * tension * length**2 / 9.87 * draw(powers(-6.0, -3.5))
     if lossless:
         return String(length, density, tension, stiffness)
-    # Kept to what finite differences fit within their limit at any pitch above: s3 by itself asks for a stiffer fit.
-    loss = draw(st.sampled_from([Loss(0.5), Loss(2.0, 0.0, 2e-3), Loss(0.0, 0.0, 1e-2), STEEL, Loss()]))
+    # Finite differences fit plain steel's law over the audible band within their limit on fast strings.
+    laws = [Loss(0.5), Loss(2.0, 0.0, 2e-3), Loss(0.0, 0.0, 1e-2), Loss()]
+    loss = draw(st.sampled_from(laws + [STEEL] * 2 * (pitch > 80.0 and length * pitch > 100.0)))
     return String(length, density, tension, stiffness, loss)
 
 
@@ -76,6 +77,7 @@ def problems(draw: st.DrawFn, lossless: bool = False) -> Problem:
     # Stiffness such that 10 um of compression carries 0.1 mN to 1 kN a point (or a metre).
     stiffness = draw(powers(-4.0, 3.0)) / 1e-5**exponent
     damping = 0.0 if lossless else draw(st.sampled_from([0.0, 0.1, 2.0, 50.0]))
-    excitation = Excitation(draw(floats(0.05, 0.95)), draw(floats(-5.0, 5.0)), draw(powers(-3.5, -2.0)))
+    force = draw(st.sampled_from([0.0, 1.0, -1.0])) * draw(powers(-6.0, 0.7))
+    excitation = Excitation(draw(floats(0.05, 0.95)), force, draw(powers(-3.5, -2.0)))
     pickups = (Pickup(draw(floats(0.02, 0.98))), Pickup(draw(st.sampled_from([0.0, 1.0])), "bridge_force"))
     return Problem(string, barrier, Contact(stiffness, exponent, damping), excitation, pickups)

@@ -52,9 +52,10 @@ def capped(law: PowerLaw, at: Outlook) -> float:
 def entry_secant(law: PowerLaw, at: Outlook) -> float:
     """`capped`, with the secant of psi to the predicted midpoint in the step that enters (NUMERICS 2, variant ii).
 
-    At entry eta^n <= 0 still says g = 0, which is what makes `capped` first-order in the contact's duration.
+    At entry eta^n <= 0 still says g = 0, which is what makes `capped` first-order in the contact's duration. An entry
+    comes from outside (eta- <= 0 too), which bounds the secant: the middle is then at most half the change.
     """
-    if at.psi <= 0.0 and at.change > 0.0 and at.now <= 0.0:
+    if at.psi <= 0.0 and at.change > 0.0 and at.now <= 0.0 and at.before <= 0.0:
         return _secant(law, at)
     return capped(law, at)
 

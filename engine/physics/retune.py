@@ -1,0 +1,165 @@
+"""A string whose tension, damping or barrier changes while it sounds: coefficients computed anew, in compiled code.
+
+The state is kept as it is, so displacement and velocity are continuous and no click is heard; the work that the hand
+does on the string is the change of energy at the moment of the change. Each new set of coefficients is passive, so a
+string left alone afterwards can only lose.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.compiled import inlined, native
+from engine.physics import contact, finite_difference, modal
+from engine.physics.contact import Law, Touch
+from engine.physics.finite_difference import REACH, difference_taps
+from engine.physics.string import Array
+from engine.vectors import PADDING, project
+
+# cos(sqrt(z)) = sum (-z)^n / (2n)!: to 1e-15 for z <= pi^2, and the right continuation (cosh) for overdamped modes.
+TAYLOR = tuple(float((-1) ** n / np.prod(np.arange(1.0, 2 * n + 1))) for n in range(16))
+HIGHEST = (0.999 * np.pi) ** 2  # (w k)^2 of the highest mode that may sound
+
+
+class ModalTuning(NamedTuple):
+    """What the coefficients of a modal string are made from; a padded entry a mode."""
+
+    bend: NDArray[Any]  # EI b^4 / rho, 1/s^2
+    pull: NDArray[Any]  # b^2 / rho: times the tension
+    decay: NDArray[Any]  # sigma, 1/s
+    shrink: NDArray[Any]  # exp(-sigma k)
+    strike: NDArray[Any]  # mode shape where the excitation is
+    mass: float
+    step: float  # k
+
+
+def modal_tuning(d: modal.Design) -> ModalTuning:
+    """The recipe behind a design's coefficients."""
+    string, b, k = d.problem.string, d.modes.wavenumber, 1.0 / d.rate
+
+    def padded(array: Array, filling: float = 0.0) -> Array:
+        return np.pad(array, (0, -array.size % PADDING), constant_values=filling)
+
+    return ModalTuning(
+        bend=padded(string.stiffness * b**4 / string.density, 4.0 * HIGHEST / k**2),  # padding lies above Nyquist
+        pull=padded(b**2 / string.density),
+        decay=padded(d.modes.decay),
+        shrink=padded(np.exp(-d.modes.decay * k)),
+        strike=padded(modal.shape(b, np.array([d.problem.excitation.position * string.length]))[0]),
+        mass=0.5 * string.density * string.length,
+        step=k,
+    )
+
+
+@native
+def tune_modes(t: ModalTuning, tension: Any, damping: Any, c: modal.Coefficients, scratch: Any) -> None:
+    """Coefficients for a tension (N) and an added decay rate (1/s). Modes driven past Nyquist fall silent."""
+    k, fade = t.step, np.exp(-damping * t.step)
+    gain, inertia = k * k / t.mass, 0.5 * t.mass / (k * k)
+    for i in range(c.forward.size):
+        sigma = t.decay[i] + damping
+        z = (t.bend[i] + t.pull[i] * tension - sigma * sigma) * k * k
+        r = t.shrink[i] * fade
+        cosine = TAYLOR[15]
+        for n in range(14, -1, -1):
+            cosine = cosine * z + TAYLOR[n]
+        sounding = 1.0 if z < HIGHEST else 0.0
+        swing, square = 2.0 * r * cosine, r * r
+        low = (1.0 + swing + square) * sounding + (1.0 - sounding)
+        c.forward[i] = swing * sounding
+        c.backward[i] = square * sounding
+        c.spread[i] = 0.25 * gain * low * sounding
+        c.inject[i] = c.spread[i] * t.strike[i]
+        c.spring[i] = inertia * (1.0 - swing + square) / low * sounding
+    answer_points(c, scratch)
+
+
+@native
+def answer_points(c: modal.Coefficients, scratch: Any) -> None:
+    """response[k, l] = sum of spread * rows[k] * rows[l]."""
+    for k in range(c.height.size):
+        for i in range(c.spread.size):
+            scratch[i] = c.spread[i] * c.rows[k, i]
+        project(c.rows, scratch, c.response[k])
+
+
+class GridTuning(NamedTuple):
+    """What the coefficients of a finite-difference string are made from."""
+
+    pull: NDArray[Any]  # taps of -d_xx k^2 / rho: times the tension
+    bend: NDArray[Any]  # taps of EI d_xxxx k^2 / rho
+    loss: NDArray[Any]  # taps of 2 k S
+    weights: NDArray[Any]  # [K, N - 1] obstacles' weights squared and crossed: response per unit answer, flat [K, K]
+    strike: NDArray[Any]  # [TAPS] weights of the excitation
+    decay: float  # s0 as realised
+    answer: float  # k^2 / (rho h)
+    step: float
+
+
+def grid_tuning(d: finite_difference.Design) -> GridTuning:
+    """The recipe behind a design's coefficients."""
+    string, g, k = d.problem.string, d.grid, 1.0 / d.rate
+    unit = k**2 / string.density
+    answer = finite_difference.node_answer(string, g, d.rate)
+    surface = d.coefficients.surface
+    return GridTuning(
+        pull=difference_taps((0.0, 1.0), g.spacing) * unit,
+        bend=difference_taps((0.0, 0.0, string.stiffness), g.spacing) * unit,
+        loss=difference_taps((0.0, *g.loss.terms[1:]), g.spacing) * (2.0 * k),
+        weights=surface.response / answer,
+        strike=d.coefficients.ports.inject / answer,
+        decay=g.loss.terms[0],
+        answer=unit / g.spacing,
+        step=k,
+    )
+
+
+@native
+def tune_grid(t: GridTuning, tension: Any, damping: Any, now: Any, before: Any, inject: Any, response: Any) -> Any:
+    """Stencils and injection for a tension (N) and an added decay rate (1/s); the new answer of a node per newton."""
+    s0 = t.decay + damping
+    scale = 1.0 / (1.0 + s0 * t.step)
+    for j in range(REACH + 1):
+        now[j] = -(tension * t.pull[j] + t.bend[j] + t.loss[j]) * scale
+        before[j] = t.loss[j] * scale
+    now[0] += 2.0 * scale
+    before[0] -= (1.0 - s0 * t.step) * scale
+    answer = t.answer * scale
+    for j in range(inject.size):
+        inject[j] = t.strike[j] * answer
+    for k in range(response.shape[0]):
+        for j in range(response.shape[1]):
+            response[k, j] = t.weights[k, j] * answer
+    return answer
+
+
+@native
+def lift_points(law: Law, touch: Touch, height: Any, by: Any) -> None:
+    """Raise a barrier under points whose displacement is known: psi moves with it, which is the work done."""
+    for k in range(height.size):
+        touch.psi[k] = lifted(law, law.slope[k], height[k] - touch.now[k], touch.psi[k], by)
+        height[k] += by
+
+
+@native
+def lift_nodes(surface: finite_difference.Surface, touch: Touch, newest: Any, by: Any) -> None:
+    """The same under the nodes of a grid."""
+    for k in range(surface.height.size):
+        eta = surface.height[k] - newest[surface.first_node + REACH + k]
+        touch.psi[k] = lifted(surface.law, surface.law.slope[k], eta, touch.psi[k], by)
+        surface.height[k] += by
+
+
+@inlined
+def lifted(law: Law, slope: Any, eta: Any, psi: Any, by: Any) -> Any:
+    """psi after the barrier has moved: rebased at frozen displacement (NUMERICS section 1.3), never below zero."""
+    return max(psi + psi_of(law, slope, eta + by) - psi_of(law, slope, eta), law.zero)
+
+
+@inlined
+def psi_of(law: Law, slope: Any, eta: Any) -> Any:
+    """psi(eta)."""
+    return law.secant * slope * contact.raised(eta, law) * eta if eta > law.zero else law.zero

@@ -1,0 +1,105 @@
+"""The string of every MIDI key: how a preset's one string becomes 128 tuned ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import cos, inf, pi, sqrt
+
+import numpy as np
+
+from engine.errors import PhysicsError
+from engine.physics import finite_difference, grid, modal
+from engine.physics.barrier import Barrier, Obstacles
+from engine.physics.grid import symbol
+from engine.physics.problem import Problem
+from engine.physics.string import String
+
+BAND = 20_000.0  # Hz: modes above are not heard
+BEND_RANGE = 2.0  # semitones up for which a grid stays stable
+GRID_MARGIN = grid.MARGIN * 2.0 ** (BEND_RANGE / 12.0)
+
+Design = modal.Design | finite_difference.Design
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key: its pitch (Hz, None if the tuning leaves it out), its design, or the reason why it stays silent."""
+
+    pitch: float | None
+    design: Design | None
+    silent_because: str = ""
+
+
+def design_key(problem: Problem, model: str, by: str, pitch: float | None, rate: float) -> Key:
+    """The preset's string brought to `pitch` by its tension or its length, ready for the model rate."""
+    if pitch is None:
+        return Key(None, None, "the tuning leaves this key out")
+    try:
+        if model == "modal":
+            return Key(pitch, modal.design(_tuned(problem, by, pitch), rate, band=min(BAND, 0.45 * rate)))
+        tuned = _tuned(problem, by, pitch)
+        g = grid.grid(tuned.string, rate, GRID_MARGIN)
+        tension = _grid_tension(tuned.string, g, pitch, rate)  # a grid flattens its modes by some cents
+        tuned = replace(tuned, string=replace(tuned.string, tension=tension))
+        return Key(pitch, finite_difference.design(tuned, rate, on=g))
+    except PhysicsError as error:
+        return Key(pitch, None, str(error))
+
+
+def _tuned(problem: Problem, by: str, pitch: float) -> Problem:
+    """First mode at `pitch`, stiffness and loss included (T4)."""
+    string = problem.string
+    if by == "tension":
+        b = pi / string.length
+        squared = (2.0 * pi * pitch) ** 2 + float(string.loss.rate(np.array([b]))[0]) ** 2
+        tension = string.density * squared / b**2 - string.stiffness * b**2
+        return replace(problem, string=replace(string, tension=_positive(tension, pitch)))
+    low, high = 1e-3, 1e3  # bisection on log-length: the first mode falls with length
+    for _ in range(200):
+        length = sqrt(low * high)
+        b1 = np.array([pi / length])
+        squared = float(string.undamped_frequency(b1)[0] ** 2 - string.loss.rate(b1)[0] ** 2)
+        if squared > (2.0 * pi * pitch) ** 2:
+            low = length
+        else:
+            high = length
+    return replace(problem, string=replace(string, length=length), barrier=_within(problem, length))
+
+
+def _positive(tension: float, pitch: float) -> float:
+    if tension <= 0.0:
+        raise PhysicsError("pitch", pitch, "is below what bending alone gives this string", "play higher")
+    return tension
+
+
+def _within(problem: Problem, length: float) -> Barrier | Obstacles | None:
+    """The barrier stays where it is as the string is shortened from its far end; what lies beyond is left out."""
+    barrier = problem.barrier
+    end = 0.99 * length
+    if isinstance(barrier, Barrier) and barrier.stop > end:
+        return replace(barrier, stop=end) if barrier.start < 0.9 * end else None
+    if isinstance(barrier, Obstacles):
+        kept = [(x, h) for x, h in zip(barrier.positions, barrier.heights) if x < end]
+        return Obstacles(tuple(x for x, _ in kept), tuple(h for _, h in kept)) if kept else None
+    return barrier
+
+
+def _grid_tension(string: String, g: grid.Grid, pitch: float, rate: float) -> float:
+    """The tension that puts the grid's first mode at `pitch`: T5 solved for Q at a known frequency."""
+    k, b = 1.0 / rate, np.array([pi / string.length])
+    s = float(symbol(b, g.spacing)[0])
+    z = 2.0 * k * float(grid.backward_loss(g.loss.terms, b, g.spacing)[0])
+    s0 = g.loss.terms[0]
+    q = (2.0 - z - 2.0 * cos(2.0 * pi * pitch * k) * sqrt((1.0 + s0 * k) * (1.0 - s0 * k - z))) / 4.0
+    return _positive(4.0 * q * string.density / (k**2 * s) - string.stiffness * s, pitch)
+
+
+def highest_tension(key: Key) -> float:
+    """Where bending must stop (N): the grid's stability limit; modes have none."""
+    d = key.design
+    if not isinstance(d, finite_difference.Design):
+        return inf
+    string, b = d.problem.string, d.problem.string.wavenumbers(d.grid.intervals)
+    s = symbol(b, d.grid.spacing)
+    room = 1.0 - grid.backward_loss(d.grid.loss.terms, b, d.grid.spacing) / d.rate
+    return float(((4.0 * string.density * d.rate**2 * room - string.stiffness * s**2) / s).min()) * (1.0 - 1e-6)
