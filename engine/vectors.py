@@ -276,21 +276,25 @@ def _stiff_step(typing: Any, taps: Any, x: Any, y: Any, w: Any, first: Any, coun
         last = b.sub(b.add(first, b.sub(count, INT(1))), spare)  # where the last vector starts
         limit = b.add(spare, INT(1))
 
-        def ending(pair: tuple[Any, Any], at: Any) -> tuple[Any, Any]:
+        def ending(pair: tuple[Any, Any]) -> tuple[Any, Any]:
             """The last vector's entries beyond the end are not ours to read."""
-            inside = v.lanes_below(b.select(b.icmp_signed("<", at, last), INT(v.lanes), limit))
+            inside = v.lanes_below(limit)
             return b.select(inside, pair[0], v.zero), b.select(inside, pair[1], v.zero)
 
-        with cgutils.for_range_slice(b, first, last, INT(v.lanes)) as (at, _):
+        def inner(at: Any, trim: Callable[[tuple[Any, Any]], tuple[Any, Any]]) -> None:
             left, here = (b.load(held[0]), b.load(held[1])), (b.load(held[2]), b.load(held[3]))
-            after = b.add(at, INT(v.lanes))
-            right = ending(both(after), after)
+            right = trim(both(b.add(at, INT(v.lanes))))
             step(at, left, here, right)
             for slot, value in zip(held, (*here, *right), strict=True):
                 b.store(value, slot)
-        left = b.load(held[0]), b.load(held[1])
-        here = ending((b.load(held[2]), b.load(held[3])), last)
-        step(last, left, here, (v.zero, v.zero), limit)
+
+        before_last = b.sub(last, INT(v.lanes))
+        with cgutils.for_range_slice(b, first, before_last, INT(v.lanes)) as (at, _):
+            inner(at, lambda pair: pair)
+        with b.if_then(b.icmp_signed(">", last, first)):
+            inner(before_last, ending)
+        here = ending((b.load(held[2]), b.load(held[3])))
+        step(last, (b.load(held[0]), b.load(held[1])), here, (v.zero, v.zero), limit)
 
     return types.void(taps, x, y, w, types.int64, types.int64), _vector_code(generate)
 

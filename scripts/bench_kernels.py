@@ -26,9 +26,12 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from engine.physics import contact, finite_difference, modal
-from engine.physics.barrier import ContactPoints
+from engine.physics.barrier import Barrier, ContactPoints, Polynomial
+from engine.physics.excitation import Excitation, raised_cosine
 from engine.physics.grid import REACH
-from engine.physics.problem import Contact
+from engine.physics.problem import Contact, Pickup, Problem
+from engine.physics.reference import iterative_kernel
+from engine.physics.string import String
 from engine.vectors import PADDING
 
 RATE = 48_000.0
@@ -149,6 +152,76 @@ def compare(module: ModuleType, repeats: int) -> list[dict[str, Any]]:
     return table
 
 
+def against_iterating(repeats: int) -> None:
+    """Paper 002's claim, on the string of its Fig. 8 (E8: 6.3 g/m, which is what a radius of 0.5 mm weighs)."""
+    string = String(1.0, 6.3e-3, 500.0, 2e11 * np.pi * 5e-4**4 / 4.0)
+    bent = Barrier(Polynomial((-1e-4, -1e-4, -1e-3)), 0.0, 1.0)
+    problem = Problem(string, bent, Contact(5e6, 1.4), Excitation(0.4, 10.0, 1e-3), (Pickup(0.9),))
+
+    def voice(kernel: Callable[..., None], factor: int, *how: int) -> Callable[[], float]:
+        rate = 44_100.0 * factor
+        c = finite_difference.design(problem, rate).coefficients
+        force = raised_cosine(problem.excitation, rate, round(0.1 * rate))
+        out = np.zeros((force.size, 1))
+
+        def work() -> float:
+            state = finite_difference.state(c)
+            start = time.perf_counter()
+            kernel(c, state, *how, force, out)
+            return time.perf_counter() - start
+
+        work()
+        return work
+
+    sides = {
+        "non-iterative, 44.1 kHz": voice(finite_difference.kernel, 1),
+        "non-iterative, x5": voice(finite_difference.kernel, 5),
+        "iterative, 44.1 kHz, 20 iterations": voice(iterative_kernel.kernel, 1, 20),
+        "iterative, 44.1 kHz, to convergence": voice(iterative_kernel.kernel, 1, iterative_kernel.CONVERGED),
+    }
+    best = dict(zip(sides, best_of(repeats, *sides.values())))
+    print("\npaper 002 Fig. 8's string, 100 ms, explicit finite differences:")
+    for name, taken in best.items():
+        print(f"  {name:38} {taken * 1e3:8.2f} ms")
+    once, five, twenty, _ = best.values()
+    print(f"  iterating 20 times takes {twenty / once:.1f} times as long as not iterating")
+    print(f"  x5 without iterating takes {five / twenty:.2f} of the time of x1 with 20 iterations")
+
+
+def cost_of_float32() -> None:
+    """Pitch of the first mode from the rounded coefficients, and the energy that comes or goes in a second."""
+    print("\nfloat32 against float64 at 48 kHz, sitar string, bridge of 4 points, one pluck:")
+    for pitch in (35.0, 70.0, 140.0, 280.0, 560.0):
+        tension = 5.55e-4 * (2.0 * 0.88 * pitch) ** 2
+        string = String(0.88, 5.55e-4, tension, 7.95e-5)
+        problem = Problem(string, Barrier(Polynomial((0.0, 0.0, -0.75)), 0.0, 0.03, 4), Contact(1e8))
+        cents, drift = {}, {}
+        for name, model in (("modal", modal), ("fd", finite_difference)):
+            d = model.design(problem, RATE, dtype=np.float32)
+            force = raised_cosine(problem.excitation, RATE, round(RATE))
+            log = model.run(d, force, at=np.zeros(0, np.int64)).log
+            total = (log.kinetic + log.potential + log.contact).astype(float)[200:]
+            drift[name] = np.abs(total - total[0]).max() / total[0]
+            exact = model.design(problem, RATE)
+            cents[name] = 1200.0 * np.log2(first_mode(d) / first_mode(exact))
+        print(
+            f"  {pitch:5.0f} Hz: pitch {cents['modal']:+7.3f} cent (modal) {cents['fd']:+7.3f} cent (fd); "
+            f"energy drift {drift['modal']:.1e} (modal) {drift['fd']:.1e} (fd)"
+        )
+
+
+def first_mode(d: Any) -> float:
+    """Frequency (rad per step) of the first mode that a design's own coefficients give, rounding included."""
+    if isinstance(d, modal.Design):
+        forward, backward = float(d.coefficients.forward[0]), float(d.coefficients.backward[0])
+        return float(np.arccos(forward / (2.0 * np.sqrt(backward))))
+    s, angle = d.coefficients.stencil, np.pi / d.grid.intervals
+    waves = 2.0 * np.cos(angle * np.arange(REACH + 1))
+    waves[0] = 1.0
+    now, before = s.now.astype(float) @ waves, s.before.astype(float) @ waves
+    return float(np.arccos(now / (2.0 * np.sqrt(-before))))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the table as a list of records")
@@ -159,6 +232,8 @@ def main() -> None:
     if module is None:
         sys.exit(f"bench_kernels: no yardstick.py in {args.yardstick}; pass --yardstick DIR")
     table = compare(module, args.repeats)
+    against_iterating(args.repeats)
+    cost_of_float32()
     if args.json:
         args.json.write_text(json.dumps(table, indent=1) + "\n")
 

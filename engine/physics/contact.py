@@ -36,6 +36,7 @@ class Law(NamedTuple):
     zero: Any
     half: Any  # constants in the kernel's precision: a literal would widen float32 to float64
     one: Any
+    grain: Any  # share of psi below which what a release leaves is rounding
     rule: int  # SHIPPED | PLAIN
 
 
@@ -52,6 +53,7 @@ def law(points: ContactPoints, contact: Contact, rate: float, dtype: Any = np.fl
         dtype(0.0),
         dtype(0.5),
         dtype(1.0),
+        dtype(1e4) * np.finfo(dtype).eps,
         rule,
     )
 
@@ -122,9 +124,11 @@ def respond(law: Law, slope: Any, eta: Any, eta_before: Any, push: Any, psi: Any
     shift = push - response * force  # eta+ - eta-
     after = psi + a * shift
     if law.rule == SHIPPED:
-        # True but for rounding: the force never pulls, psi+ >= 0, and a point that separates releases all it stored.
+        # True but for rounding: the force never pulls, and a release leaves nothing. What rounding leaves would be taken
+        # for a contact in progress.
         force = max(force, law.zero)
-        after = law.zero if eta <= law.zero and push < law.zero else max(after, law.zero)
+        if after <= law.grain * psi or (eta <= law.zero and push < law.zero):
+            after = law.zero
     return force, after, a * gamma * shift * shift
 
 

@@ -99,7 +99,7 @@ def fit_losses(string: String, intervals: int) -> LossFit:
     spacing = string.length / intervals
     b = _audible(string, intervals)
     best = LossFit((), np.inf)
-    for reach in range(1, REACH + 1):
+    for reach in range(1, min(REACH, b.size - 1) + 1):
         fit = _minimax(loss, b, spacing, reach)
         everywhere = string.wavenumbers(intervals)
         passive = fit.terms[0] + backward_loss(fit.terms, everywhere, spacing)
@@ -118,11 +118,11 @@ def fit_losses(string: String, intervals: int) -> LossFit:
 
 
 def _audible(string: String, intervals: int) -> Array:
-    """The grid's modes that can be heard."""
+    """The grid's modes that can be heard, two at least: the fewest that a fit can follow."""
     b = string.wavenumbers(intervals - 1)
     f = string.undamped_frequency(b) / (2.0 * pi)
     heard = b[(f >= AUDIBLE[0]) & (f <= AUDIBLE[1])]
-    return heard if heard.size else b[:1]
+    return heard if heard.size >= 2 else b[:2]
 
 
 def _minimax(loss: Loss, b: Array, spacing: float, reach: int) -> LossFit:

@@ -19,7 +19,7 @@ from engine.physics.excitation import Excitation, raised_cosine
 from engine.physics.modal import modes
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.record import Run
-from engine.physics.reference import cholesky, iterative, newton_modal
+from engine.physics.reference import cholesky, iterative, iterative_kernel, newton_modal
 from engine.physics.reference.implicit_contact import Tally
 from engine.physics.reference.modal_string import modal_string
 from engine.physics.reference.newton_modal import ThreePoint, TwoPoint
@@ -61,6 +61,11 @@ def imbalance(run: Run) -> float:
     return float(np.abs(kept - kept[0]).max()) / max(float(total.max()), 1e-30)
 
 
+def sine(x: Array, length: float, mode: int) -> Array:
+    """A mode's shape, 1 mm high."""
+    return 1e-3 * np.sin(mode * np.pi * x / length)
+
+
 def rms(error: Array, reference: Array) -> float:
     return float(np.sqrt(np.mean(error**2) / np.mean(reference**2)))
 
@@ -90,8 +95,8 @@ def test_balance_of_random_strings_with_losses_and_forcing(scheme: str, problem:
 @slowly
 @given(problem=problems(lossless=True))
 def test_no_drift_without_loss_after_release(scheme: str, problem: Problem) -> None:
-    length = problem.string.length
-    run = SCHEMES[scheme](problem, 48_000.0, np.zeros(400), at=NEVER, initial=lambda x: 2e-3 * np.sin(np.pi * x / length))
+    first_mode = partial(sine, length=problem.string.length, mode=1)
+    run = SCHEMES[scheme](problem, 48_000.0, np.zeros(400), at=NEVER, initial=first_mode)
     assert imbalance(run) <= 1e-11
 
 
@@ -133,7 +138,7 @@ def test_poles_are_exact_at_any_rate(make: Callable[..., Any]) -> None:
 def test_a_released_mode_rings_as_the_closed_form_says(scheme: str) -> None:
     problem = replace(SITAR_004, barrier=None, pickups=(Pickup(0.3),))
     string, mode, rate = problem.string, 3, 8 * RATE if scheme == "iterative" else RATE
-    run = SCHEMES[scheme](problem, rate, np.zeros(600), at=NEVER, initial=lambda x: 1e-3 * np.sin(mode * np.pi * x / 0.5))
+    run = SCHEMES[scheme](problem, rate, np.zeros(600), at=NEVER, initial=partial(sine, length=0.5, mode=mode))
     m = modes(string, rate)
     w, sigma, t = m.frequency[mode - 1], m.decay[mode - 1], np.arange(1, 601) / rate
     exact = 1e-3 * np.sin(mode * np.pi * 0.3) * np.exp(-sigma * t) * (np.cos(w * t) + sigma / w * np.sin(w * t))
@@ -207,6 +212,20 @@ def test_twenty_iterations_are_converged_for_a_soft_barrier() -> None:
     assert rms(once - converged, converged) > 1e-5
 
 
+@pytest.mark.parametrize("exponent", [1.0, 1.4, 2.5])
+@pytest.mark.parametrize("iterations", [iterative_kernel.CONVERGED, 20])
+def test_the_compiled_iterative_string_is_the_reference(exponent: float, iterations: int) -> None:
+    problem = replace(SOFT, contact=Contact(1e6, exponent), barrier=Barrier(Polynomial((-2e-5, -1e-4)), 0.05, 0.2))
+    force = raised_cosine(problem.excitation, RATE, 441)
+    reference = iterative.run(problem, RATE, force, at=NEVER).log.out
+    d = finite_difference.design(problem, RATE)
+    out = np.zeros_like(reference)
+    iterative_kernel.kernel(d.coefficients, finite_difference.state(d.coefficients), iterations, force, out)
+    assert np.abs(out - reference).max() <= 1e-11 * np.abs(reference).max()
+    plain = finite_difference.run(d, force, at=NEVER).log.out
+    assert np.abs(plain - reference).max() > 1e-7 * np.abs(reference).max()  # there was contact to differ in
+
+
 def test_obstacles_on_a_grid_may_share_nodes() -> None:
     """Two obstacles within a cell press on the same nodes; converged, they act as one of twice the stiffness."""
     force = raised_cosine(SOFT.excitation, RATE, 600)
@@ -248,9 +267,8 @@ def test_three_point_oscillates_on_a_flat_barrier_and_truncation_cures_it() -> N
     for scheme, band in (("two-point", np.inf), ("three-point", np.inf), ("three-point", 20e3)):
         count = modes(string, RATE, band).wavenumber.size
         problem = Problem(string, Barrier(Polynomial((-5e-4,)), 0.0, 0.5, count), Contact(1e9), pickups=(Pickup(0.5),))
-        run = SCHEMES[scheme](
-            problem, RATE, np.zeros(740), at=NEVER, band=band, initial=lambda x: 1e-3 * np.sin(np.pi * x / 0.5)
-        )
+        shape = partial(sine, length=0.5, mode=1)
+        run = SCHEMES[scheme](problem, RATE, np.zeros(740), at=NEVER, band=band, initial=shape)
         u = run.log.out[:, 0]
         power = np.abs(np.fft.rfft(u * np.hanning(u.size))) ** 2
         high[scheme, band] = power[np.fft.rfftfreq(u.size, 1.0 / RATE) > 20e3].sum() / power.sum()
@@ -277,10 +295,8 @@ def test_a_grid_refuses_a_band() -> None:
 @every_scheme
 def test_snapshots_are_the_shapes_at_the_steps_asked_for(scheme: str) -> None:
     problem = replace(SITAR_004, barrier=None, string=replace(SITAR_004.string, loss=Loss()), pickups=(Pickup(0.5),))
-    shape = partial(np.multiply, 1e-3)
-    run = SCHEMES[scheme](
-        problem, RATE, np.zeros(60), at=np.array([0, 40, 40], np.int64), initial=lambda x: shape(np.sin(np.pi * x / 0.5))
-    )
+    at = np.array([0, 40, 40], np.int64)
+    run = SCHEMES[scheme](problem, RATE, np.zeros(60), at=at, initial=partial(sine, length=0.5, mode=1))
     middle = run.snapshots[:, np.argmin(np.abs(run.x - 0.25))]
     np.testing.assert_allclose(run.snapshots[0], 1e-3 * np.sin(np.pi * run.x / 0.5), atol=2e-9)
     np.testing.assert_allclose(middle[1:], run.log.out[39, 0], rtol=1e-3)

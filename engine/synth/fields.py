@@ -1,0 +1,168 @@
+"""The renderer's memory, by name: its tables' columns as plain numbers, which compiled code sees as constants.
+
+The renderer is given one address, that of a table of addresses (`T_...`). Everything it reads or changes hangs off it:
+tables of integers and floats for keys, voices and channels, whose rows hold addresses of the larger arrays.
+"""
+
+from __future__ import annotations
+
+CHANNELS, KEYS = 16, 128
+TICK = 64  # base-rate samples between looks at a voice's energy; on the absolute clock, so blocks do not matter
+GLIDE = 16  # base-rate samples between steps of a moving parameter
+LONGEST = 256  # base-rate samples that are rendered at a time
+PULSES = 4  # plucks that may overlap on one string
+SPARE_VOICES = 8  # slots in which stolen voices fade out
+
+MODAL, GRID = range(2)  # models
+FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
+
+# The table of addresses.
+(
+    T_SETTINGS,
+    T_NUMBERS,
+    T_KEY_INTS,
+    T_KEY_FLOATS,
+    T_VOICE_INTS,
+    T_VOICE_FLOATS,
+    T_CHANNELS,
+    T_MAP_INTS,
+    T_MAP_FLOATS,
+    T_RING,
+    T_LATE,
+    T_METERS,
+    T_FORCE,
+    T_OUT,
+    T_BUS,
+    T_LAST,
+    T_PANS,
+    T_STEREO,
+    T_SCRATCH,
+    TABLE,
+) = range(20)
+
+# T_SETTINGS: integers.
+S_MODEL, S_VOICES, S_POLYPHONY, S_PICKUPS, S_OVERSAMPLE, S_MAPS, S_SCRATCH, S_CLOCK, S_BORN, SETTINGS = range(10)
+
+# T_NUMBERS: floats.
+(
+    N_RATE,
+    N_FORCE,
+    N_DURATION,
+    N_FORCE_POWER,
+    N_DURATION_POWER,
+    N_RELEASE,
+    N_GLIDE,
+    N_FADE,
+    N_POSITION,
+    NUMBERS,
+) = range(10)
+
+# T_KEY_INTS: [KEYS, KEY_INTS].
+(
+    K_READY,
+    K_SIZE,
+    K_POINTS,
+    K_FORM,
+    K_INTERVALS,
+    K_WIDE,
+    K_FIRST,
+    K_STRIKE_NODE,
+    K_OBSTACLES,
+    K_ROWS,
+    K_SLOPE,
+    K_HEIGHT,
+    K_REST,
+    K_REST_PSI,
+    K_REST_HEARD,
+    K_BEND,
+    K_PULL,
+    K_DECAY,
+    K_SHRINK,
+    K_STRIKE,
+    K_WAVE,
+    K_LOSS,
+    K_WEIGHTS,
+    K_PICKUP_NODE,
+    K_PICKUP,
+    K_OBSTACLE_NODE,
+    K_OBSTACLE,
+    K_BACKWARD,
+    KEY_INTS,
+) = range(29)
+
+# T_KEY_FLOATS: [KEYS, KEY_FLOATS].
+(
+    Y_TENSION,
+    Y_STIFFENING,
+    Y_HIGHEST,
+    Y_GAIN,
+    Y_MASS,
+    Y_STEP,
+    Y_POWER,
+    Y_SECANT,
+    Y_DRAG,
+    Y_DECAY,
+    Y_ANSWER,
+    Y_INERTIA,
+    Y_STRETCH,
+    Y_BEND,
+    Y_CENTRED,
+    Y_REST_ENERGY,
+    Y_LENGTH,
+    KEY_FLOATS,
+) = range(18)
+
+# T_VOICE_INTS: [voices, VOICE_INTS]; from V_FORWARD on addresses.
+V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_PULSE = range(8)
+(
+    V_FORWARD,
+    V_BACKWARD,
+    V_SPREAD,
+    V_INJECT,
+    V_SPRING,
+    V_STRIKE,
+    V_RESPONSE,
+    V_HEIGHT,
+    V_LEVEL0,
+    V_LEVEL1,
+    V_LEVEL2,
+    V_FREE,
+    V_NOW,
+    V_BEFORE,
+    V_PSI,
+    V_PUSH,
+    V_PUSHED,
+    V_LOST,
+    V_CLOCK,
+    VOICE_INTS,
+) = range(V_PULSE + PULSES, V_PULSE + PULSES + 20)  # V_PULSE: steps since each pluck began, -1 when it is over
+
+# T_VOICE_FLOATS: [voices, VOICE_FLOATS].
+(
+    F_SEMITONES,
+    F_DAMPING,
+    F_LIFT,
+    F_GAIN,
+    F_FADE,
+    F_ENERGY,
+    F_PEAK,
+    F_ANSWER,
+    F_TENSION,
+    F_PULSE,
+) = range(10)
+VOICE_FLOATS = F_PULSE + 2 * PULSES  # F_PULSE: peak force and duration (steps) of each pluck
+
+# T_CHANNELS: [CHANNELS, CHANNEL_INTS]; the 128 controllers, then:
+C_PRESSURE, C_BEND, C_RANGE, CHANNEL_INTS = range(128, 132)  # bend -8192..8191; its range in cents
+
+# T_MAP_INTS: [maps, 2] source controller and target; T_MAP_FLOATS: [maps, 2] values at 0 and 127.
+TO_HEIGHT, TO_POSITION, TO_DURATION, TO_LOSS, TO_GAIN = range(5)
+
+# T_RING: counts in cache lines of their own, then rows of (sample, message).
+RING_SIZE = 4096
+R_WRITTEN, R_READ, R_ROWS = 0, 8, 16
+# T_LATE: what a full ring may not lose: count, the ring's count when it was written, and a flag per channel and key.
+L_COUNT, L_AFTER, L_SEEN, L_FLAGS = 0, 1, 2, 8
+
+# T_METERS: integers that drivers read.
+M_STOLEN, M_WATCHDOG, M_LOST, M_SOUNDING, M_MOST, METERS = range(6)

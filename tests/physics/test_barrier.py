@@ -1,0 +1,130 @@
+"""Profiles, and the contact points that stand for them in both models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from physics.problems import barriers, floats
+
+from engine.errors import PhysicsError
+from engine.physics.barrier import (
+    Barrier,
+    Obstacles,
+    Polynomial,
+    Table,
+    cell_points,
+    no_contact,
+    node_points,
+    obstacle_points,
+)
+from engine.physics.problem import Contact, Problem
+from engine.physics.string import String
+
+LENGTH = 0.8
+FLAT = Polynomial((-1e-4,))
+
+
+@given(st.lists(floats(-2.0, 2.0), min_size=1, max_size=6), floats(0.0, 0.5))
+def test_polynomial_is_numpys(coefficients: list[float], origin: float) -> None:
+    x = np.linspace(0.0, LENGTH, 7)
+    wanted = np.polynomial.polynomial.polyval(x - origin, coefficients)
+    assert np.abs(Polynomial(tuple(coefficients), origin)(x) - wanted).max() <= 1e-13
+
+
+def test_table_is_straight_between_its_points_and_level_beyond() -> None:
+    table = Table((0.1, 0.2, 0.4), (1e-3, -1e-3, 0.0), offset=2e-3)
+    x = np.array([0.0, 0.1, 0.15, 0.2, 0.3, 0.4, 0.7])
+    assert table(x) == pytest.approx([3e-3, 3e-3, 2e-3, 1e-3, 1.5e-3, 2e-3, 2e-3], abs=1e-17)
+
+
+@given(floats(0.0, 0.4), floats(1e-3, 0.4), st.integers(1, 40), floats(1e3, 1e9))
+def test_cells_are_equal_and_share_the_stiffness(start: float, width: float, points: int, stiffness: float) -> None:
+    found = cell_points(Barrier(Polynomial((0.0, 1.0)), start, start + width, points), stiffness, LENGTH)
+    assert found.position.size == points
+    assert found.position[0] - start == pytest.approx(0.5 * width / points, abs=1e-12)
+    assert start + width - found.position[-1] == pytest.approx(0.5 * width / points, abs=1e-12)
+    assert np.diff(found.position) == pytest.approx(width / points, abs=1e-12)
+    assert found.height == pytest.approx(found.position, abs=1e-15)
+    assert found.stiffness.sum() == pytest.approx(stiffness * width, rel=1e-12)
+
+
+@given(floats(0.0, 0.4), floats(0.02, 0.4), st.integers(60, 400))
+def test_nodes_share_the_stiffness_but_for_what_the_supports_take(start: float, width: float, intervals: int) -> None:
+    """The whole stiffness does not depend on the grid, which is what a converging contact needs."""
+    h, stop = LENGTH / intervals, start + width
+    found = node_points(Barrier(FLAT, start, stop), 1e6, LENGTH, intervals)
+    at_supports = max(0.0, 0.5 * h - start) + max(0.0, stop - (LENGTH - 0.5 * h))
+    assert found.stiffness.sum() == pytest.approx(1e6 * (width - at_supports), rel=1e-6)
+    node = found.position / h
+    assert node == pytest.approx(np.round(node), abs=1e-9)
+    assert np.diff(np.round(node)).tolist() == [1.0] * (node.size - 1), "the kernel walks consecutive nodes"
+    assert round(node[0]) >= 1
+    assert round(node[-1]) <= intervals - 1
+    assert (found.stiffness > 0.0).all()
+    assert found.stiffness.max() <= 1e6 * h * (1.0 + 1e-12)
+
+
+def test_a_node_just_outside_touches_at_the_barriers_edge() -> None:
+    """Its half cell is covered, but the profile is not asked beyond its ends."""
+    found = node_points(Barrier(Table((0.105, 0.3), (1e-3, 0.0)), 0.105, 0.3), 1.0, 1.0, 50)
+    assert found.position[0] == pytest.approx(0.1)
+    assert found.height[0] == 1e-3
+
+
+def test_obstacles_come_in_order() -> None:
+    found = obstacle_points(Obstacles((0.5, 0.1, 0.3), (-1e-3, -2e-3, -3e-3)), 7.0, LENGTH)
+    assert found.position.tolist() == [0.1, 0.3, 0.5]
+    assert found.height.tolist() == [-2e-3, -3e-3, -1e-3]
+    assert found.stiffness.tolist() == [7.0] * 3
+
+
+@given(barriers(LENGTH))
+def test_every_kind_becomes_points_inside_the_string(barrier: Barrier | Obstacles | None) -> None:
+    problem = Problem(String(LENGTH, 1e-3, 50.0), barrier, Contact(1e6))
+    for points in (problem.modal_points(), problem.grid_points(200)):
+        assert (points.position > 0.0).all()
+        assert (points.position < LENGTH).all()
+        assert np.isfinite(points.height).all()
+        assert points.position.size == points.height.size == points.stiffness.size
+        assert (points.position.size == 0) == (barrier is None)
+
+
+def test_nothing_to_touch() -> None:
+    assert [array.size for array in no_contact()] == [0, 0, 0]
+
+
+# --- refusals: value, limit, remedy -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [cell_points, lambda b, k, length: node_points(b, k, length, 100)])
+@pytest.mark.parametrize(
+    ("barrier", "message"),
+    [
+        (Barrier(FLAT, 0.3, 0.2), "barrier.from = 0.3: must be at least 0 and below barrier.to = 0.2 m; move it"),
+        (Barrier(FLAT, -0.1, 0.2), "barrier.from = -0.1: must be at least 0"),
+        (Barrier(FLAT, 0.7, 0.9), "barrier.to = 0.9: must be at most the string's length, 0.8 m; lower it"),
+        (Barrier(Polynomial((np.nan,)), 0.1, 0.2), "barrier.profile = nan: not finite at x = 0.1"),
+        (Barrier(Polynomial((0.0, np.inf)), 0.1, 0.2), "barrier.profile = inf: not finite at x = 0.1"),
+        (Barrier(FLAT, np.nan, 0.2), "barrier.from = nan"),
+        (Barrier(FLAT, 0.1, np.nan), "barrier.from = 0.1"),
+    ],
+)
+def test_impossible_barriers_are_refused(make: object, barrier: Barrier, message: str) -> None:
+    with pytest.raises(PhysicsError) as caught:
+        make(barrier, 1e6, LENGTH)  # type: ignore[operator]
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("x", [0.0, LENGTH, -0.1, 2.0, np.nan])
+def test_an_obstacle_off_the_string_is_refused(x: float) -> None:
+    with pytest.raises(PhysicsError, match=r"barrier\.at = .*must lie inside the string, 0 to 0\.8 m; move it"):
+        obstacle_points(Obstacles((x,), (0.0,)), 1e6, LENGTH)
+
+
+def test_a_barrier_between_two_nodes_is_refused() -> None:
+    """Not even half a cell of a moving node: nothing would ever touch it, so silence would be a lie."""
+    with pytest.raises(PhysicsError, match=r"covers no moving node of a grid of 80 mm; widen it.*model: modal"):
+        node_points(Barrier(FLAT, 0.0, 0.03), 1e6, LENGTH, 10)
