@@ -2,17 +2,23 @@
 
 from engine.errors import EngineError, PhysicsError, PhysicsWarning, PresetError
 from engine.preset.loader import Preset, load_preset
+from engine.render import render
+from engine.rendering.note import Note
 from engine.simulate import Simulation, simulate
+from engine.synth.instrument import Instrument
 
 __version__ = "0.1.0"
 
 __all__ = [
     "EngineError",
+    "Instrument",
+    "Note",
     "PhysicsError",
     "PhysicsWarning",
     "Preset",
     "PresetError",
     "Simulation",
     "load_preset",
+    "render",
     "simulate",
 ]

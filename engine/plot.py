@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -21,24 +22,34 @@ class PlotError(EngineError):
     exit_code = 5
 
 
-def plot(sim: Simulation, path: str | PathLike[str]) -> None:
-    """Draw `sim` into a file; its ending chooses the format (.png, .pdf, .svg)."""
+def check(path: str | PathLike[str]) -> None:
+    """Refuse a figure that could not be drawn, before there is anything to draw."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
     except ImportError:
         raise PlotError("figures need matplotlib: pip install 'jawari[plot]'") from None
-    figure = Figure(figsize=(9, 9), layout="constrained")
-    canvas = FigureCanvasAgg(figure)
-    if Path(path).suffix.lstrip(".").lower() not in canvas.get_supported_filetypes():
-        known = ", ".join("." + kind for kind in sorted(canvas.get_supported_filetypes()))
+    kinds = FigureCanvasAgg.filetypes
+    if Path(path).suffix.lstrip(".").lower() not in kinds:
+        known = ", ".join("." + kind for kind in sorted(kinds))
         raise PlotError(f"{path}: a figure's name must end in one of {known}")
+
+
+def plot(sim: Simulation, path: str | PathLike[str]) -> None:
+    """Draw `sim` into a file, whole or not at all; its ending chooses the format (.png, .pdf, .svg)."""
+    check(path)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 9), layout="constrained")
     shapes, pickups, energies = figure.subplots(3, 1)
     figure.suptitle(f"{sim.preset.name}: {sim.scheme} at {sim.rate:g} Hz")
     _draw_shapes(shapes, sim)
     _draw_pickups(pickups, sim)
     _draw_energies(energies, sim)
-    figure.savefig(path, dpi=130)
+    target = Path(path)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".jawari-") as folder:
+        whole = Path(folder) / target.name
+        figure.savefig(whole, dpi=130)
+        whole.replace(target)
 
 
 def _draw_shapes(axes: Any, sim: Simulation) -> None:

@@ -28,6 +28,8 @@ MOST_STEPS = 50_000_000
 
 def _fd(rule: int) -> Callable[..., Run]:
     def run(problem: Problem, rate: float, force: Array, *, dtype: Any, band: float, **how: Any) -> Run:
+        if band < np.inf:
+            raise PhysicsError("band", band, "finite differences have no modes to leave out", "use a modal scheme")
         return finite_difference.run(finite_difference.design(problem, rate, dtype=dtype, rule=rule), force, **how)
 
     return run
@@ -53,13 +55,18 @@ def _reference(scheme: Callable[..., Run]) -> Callable[..., Run]:
     return run
 
 
+def _cholesky(problem: Problem, rate: float, force: Array, *, band: float, **how: Any) -> Run:
+    warn_if_indistinct(modal.design(problem, rate, band=band))
+    return _reference(cholesky.run)(problem, rate, force, band=band, **how)
+
+
 SCHEMES: dict[str, tuple[Callable[..., Run], str]] = {
     "fd": (_fd(contact.SHIPPED), "explicit finite differences, the engine's contact rule"),
     "modal": (_modal(contact.SHIPPED), "exact-pole modes, alternating sweep over contact points"),
     "fd-plain": (_fd(contact.PLAIN), "finite differences with the plain gradient of paper 002, for comparison"),
     "modal-plain": (_modal(contact.PLAIN), "modes with the plain gradient, for comparison"),
     "fd-iterative": (_reference(iterative.run), "finite differences solved by Newton (paper 002, slow)"),
-    "modal-cholesky": (_reference(cholesky.run), "modes, all contact points solved at once (slow)"),
+    "modal-cholesky": (_cholesky, "modes, all contact points solved at once (slow)"),
     "modal-two-point": (_reference(newton_modal.run_two_point), "two-point modal scheme by Newton (paper 004, slow)"),
     "modal-three-point": (
         _reference(newton_modal.run_three_point),
@@ -157,6 +164,8 @@ def simulate(
     dtype = np.float64 if precision == "float64" else np.float32
     shape = None if initial is None else _checked_shape(initial, preset.problem.string.length)
     limit = np.inf if band is None else float(band)
+    if not limit > 0.0:
+        raise PhysicsError("band", limit, "must be above 0 Hz", "try 20000, or leave it out")
     run = SCHEMES[name][0](preset.problem, rate, force, at=at, initial=shape, band=limit, dtype=dtype)
     return _simulation(preset, name, run, order)
 
@@ -178,7 +187,7 @@ def warn_if_indistinct(d: modal.Design) -> None:
 def _rate(sample_rate: float, oversample: int) -> float:
     if not np.isfinite(sample_rate) or not 1_000.0 <= sample_rate <= 10_000_000.0:
         raise PhysicsError("sample rate", float(sample_rate), "must be 1000 to 10000000 Hz", "try 48000")
-    if oversample != int(oversample) or not 1 <= oversample <= 256:
+    if not 1 <= oversample <= 256 or oversample != int(oversample):
         raise PhysicsError("oversample", oversample, "must be a whole number, 1 to 256", "try 1, 2, 4 or 8")
     return float(sample_rate) * int(oversample)
 

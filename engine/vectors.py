@@ -327,8 +327,6 @@ def _stencil(typing: Any, now: Any, before: Any, x: Any, y: Any, w: Any, first: 
     return types.void(now, before, x, y, w, types.int64, types.int64), _vector_code(generate)
 
 
-
-
 @overload(advance, **INTO_CALLER)
 def _compiled_advance(forward: Any, backward: Any, now: Any, after: Any) -> Any:
     return lambda forward, backward, now, after: _advance(forward, backward, now, after)

@@ -124,8 +124,8 @@ def respond(law: Law, slope: Any, eta: Any, eta_before: Any, push: Any, psi: Any
     shift = push - response * force  # eta+ - eta-
     after = psi + a * shift
     if law.rule == SHIPPED:
-        # True but for rounding: the force never pulls, and a release leaves nothing. What rounding leaves would be taken
-        # for a contact in progress.
+        # True but for rounding: the force never pulls, and a release leaves nothing. What rounding leaves would be
+        # taken for a contact in progress.
         force = max(force, law.zero)
         if after <= law.grain * psi or (eta <= law.zero and push < law.zero):
             after = law.zero

@@ -89,7 +89,7 @@ def modes(string: String, rate: float, band: float = inf) -> Modes:
             "string",
             f"first mode {f1:.6g} Hz with a decay rate of {decay[0]:.6g} 1/s",
             f"no mode oscillates below {limit / (2.0 * np.pi):.6g} Hz",
-            "lower the pitch or the loss, or raise the sample rate",
+            f"lower the pitch or the loss, or raise the {'band' if band < 0.4995 * rate else 'sample rate'}",
         )
     return Modes(b[kept], np.sqrt(squared[kept]), decay[kept])
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engine.compiled import inlined, native
 from engine.physics import contact, finite_difference, modal
 from engine.physics.contact import Law, Touch
-from engine.physics.finite_difference import REACH, difference_taps
+from engine.physics.grid import REACH, difference_taps
 from engine.physics.string import Array
 from engine.vectors import PADDING, project
 

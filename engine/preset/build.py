@@ -8,10 +8,11 @@ from engine.errors import PhysicsError
 from engine.physics.barrier import Barrier, Obstacles, Polynomial, Table
 from engine.physics.excitation import Excitation
 from engine.physics.problem import Contact, Pickup, Problem
-from engine.physics.string import Loss, String
+from engine.physics.string import Loss, String, require
 from engine.preset.check import Values
 from engine.preset.materials import MATERIALS, steel_loss, tension_for, wire_density, wire_stiffness
-from engine.preset.schema import KEYS, TABLE
+from engine.preset.playing import Controller
+from engine.preset.schema import KEYS, TABLE, Key
 from engine.units import QUANTITIES
 
 _LOSS_TERMS = ("s0", "s1", "s2", "s3")
@@ -27,7 +28,7 @@ def build_problem(values: Values) -> Problem | None:
     barrier = values.attempt(_barrier)
     contact = values.attempt(_contact)
     excitation = values.attempt(_excitation)
-    pickups = [values.attempt(partial(_pickup, index=index)) for index in range(values.pickups)]
+    pickups = [values.attempt(partial(_pickup, path=path)) for path in values.instances("pickups")]
     if values.complaints or string is None or contact is None or excitation is None:
         return None
     heard = tuple(pickup for pickup in pickups if pickup) or (Pickup(),)
@@ -39,13 +40,19 @@ def build_problem(values: Values) -> Problem | None:
 
 def _demand_what_is_required(values: Values) -> None:
     for key in TABLE:
-        group = key.name.rpartition(".")[0]
-        wanted = key.required and (group == "string" or values.given(group)) and not values.refused(key.name)
-        if wanted and key.profiles:
-            wanted = not values.refused("barrier.profile") and values["barrier.profile"] in key.profiles
-        if wanted and not values.given(key.name):
-            example = f"{key.name.rpartition('.')[2]}: {QUANTITIES[key.unit][1]}" if key.kind == "number" else "it"
-            values.refuse(key.name, f"is required; add {example}")
+        group, _, word = key.name.rpartition(".")
+        for place in values.instances(group) if key.required else ():
+            _demand(values, key, f"{place}.{word}")
+
+
+def _demand(values: Values, key: Key, path: str) -> None:
+    group, _, word = path.rpartition(".")
+    wanted = (group == "string" or values.given(group)) and not values.refused(path)
+    if wanted and key.profiles:
+        wanted = not values.refused("barrier.profile") and values["barrier.profile"] in key.profiles
+    if wanted and not values.given(path):
+        example = f"{word}: {QUANTITIES[key.unit][1]}" if key.kind == "number" else "it"
+        values.refuse(path, f"is required; add {example}")
 
 
 def _demand_a_tuned_wire(values: Values) -> None:
@@ -142,8 +149,7 @@ def _excitation(values: Values) -> Excitation:
     return Excitation(values["excitation.position"], values["excitation.force"], values["excitation.duration"])
 
 
-def _pickup(values: Values, index: int) -> Pickup:
-    path = f"pickups.{index}"
+def _pickup(values: Values, path: str) -> Pickup:
     kind, at = values[f"{path}.kind"], values[f"{path}.at"]
     if kind == "bridge_force" and not values.given(f"{path}.at"):
         at = 0.0
@@ -151,3 +157,27 @@ def _pickup(values: Values, index: int) -> Pickup:
         return Pickup(at, kind)
     except PhysicsError as error:
         raise PhysicsError(error.key.replace("pickups", path), error.value, error.limit, error.remedy) from None
+
+
+def build_controllers(values: Values) -> tuple[Controller, ...]:
+    """What the map of a preset says, item by item; what was complained about is left out."""
+    found: dict[str, Controller] = {}
+    for path in values.instances("map"):
+        controller = values.attempt(partial(_controller, path=path))
+        if controller and controller.to in found:
+            values.refuse(f"{path}.to", "is moved by an item before; keep one of them")
+        elif controller:
+            found[controller.to] = controller
+    return tuple(found.values())
+
+
+def _controller(values: Values, path: str) -> Controller | None:
+    if not all(values.given(f"{path}.{word}") for word in ("source", "to", "range")):
+        return None
+    source, to, (low, high) = (values[f"{path}.{word}"] for word in ("source", "to", "range"))
+    if to == "barrier.height" and not values.given("barrier"):
+        raise PhysicsError(f"{path}.to", to, "there is no barrier to move", "remove it, or add a barrier")
+    if to == "excitation.position":
+        for position in (low, high):
+            require(f"{path}.range", position, above=0.0, below=1.0)
+    return Controller(source, to, low, high)

@@ -11,7 +11,7 @@ from engine.errors import PhysicsError, PresetError
 from engine.preset import kinds
 from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node
-from engine.preset.schema import GROUPS, KEYS, MAX_PICKUPS, TABLE, Key, nearest, plain
+from engine.preset.schema import GROUPS, KEYS, REPEATED, TABLE, Key, nearest, plain
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ class Values:
 
     def __init__(self, root: Node, folder: Path | None, complaints: Complaints) -> None:
         self.complaints = complaints
-        self.pickups = 0
+        self._counts = dict.fromkeys(REPEATED, 0)
         self._folder = folder
         self._places = {"": root.place}
         self._refused: set[str] = set()
@@ -49,6 +49,10 @@ class Values:
         while path not in self._places:
             path = path.rpartition(".")[0]
         return self._places[path]
+
+    def instances(self, group: str) -> list[str]:
+        """The paths of a group: its name, or an item each where it is a list."""
+        return [f"{group}.{index}" for index in range(self._counts[group])] if group in REPEATED else [group]
 
     def __getitem__(self, path: str) -> Any:
         if self.refused(path):
@@ -91,8 +95,8 @@ class Values:
                 self.refuse(full, "keys stand in groups; write the part after the dot below the part before it")
             elif plain(full) not in KEYS and full not in GROUPS:
                 self.refuse(full, f"there is no such key; {nearest(full)}")
-            elif full == "pickups":
-                self._walk_pickups(node, leaves)
+            elif full in REPEATED:
+                self._walk_list(full, node, leaves)
             elif full == "string.tuned" and isinstance(node.value, dict):
                 self._walk_tuned(node.value, leaves)
             elif full not in GROUPS:
@@ -103,20 +107,21 @@ class Values:
                 inside = ", ".join(name[len(full) + 1 :] for name in KEYS if name.startswith(f"{full}."))
                 self.refuse(full, f"must be a group of keys; write {full}: with {inside} below it")
 
-    def _walk_pickups(self, node: Node, leaves: dict[str, Node]) -> None:
-        if not isinstance(node.value, list) or not 1 <= len(node.value) <= MAX_PICKUPS:
-            message = f"must be a list of 1 to {MAX_PICKUPS} pickups; write it like [{{at: 0.1, kind: displacement}}]"
-            self.refuse("pickups", message)
+    def _walk_list(self, group: str, node: Node, leaves: dict[str, Node]) -> None:
+        fewest, most, example = REPEATED[group]
+        if not isinstance(node.value, list) or not fewest <= len(node.value) <= most:
+            what = "pickups" if group == "pickups" else "controllers"
+            self.refuse(group, f"must be a list of {fewest} to {most} {what}; write it like [{example}]")
             return
-        self.pickups = len(node.value)
+        self._counts[group] = len(node.value)
         for index, item in enumerate(node.value):
-            path = f"pickups.{index}"
+            path = f"{group}.{index}"
             self._places[path] = item.place
             self._written[path] = _raw(item)
             if isinstance(item.value, dict):
                 self._walk(item.value, path, leaves)
             elif not item.refused:
-                self.refuse(path, "must be a group; write it like {at: 0.1, kind: displacement}")
+                self.refuse(path, f"must be a group; write it like {example}")
 
     def _walk_tuned(self, entries: dict[str, Node], leaves: dict[str, Node]) -> None:
         """`tuned: {pitch: F#3}` is `tuned: F#3`."""
@@ -143,6 +148,13 @@ class Values:
     def _read(self, key: Key, path: str, value: object) -> Any:
         if key.kind == "table":
             return kinds.table(key, path, value, self._folder)
+        if key.kind == "tuning":
+            return kinds.tuning(value, self._folder)
+        if key.kind == "span":
+            target = self[path.replace("range", "to")]
+            if target is None:  # its absence is complained about
+                raise UnusableError
+            return kinds.span(key, path, value, KEYS[target])
         if key.name == "contact.stiffness":
             return self._contact_stiffness(key, path, value)
         return kinds.READERS[key.kind](key, path, value)

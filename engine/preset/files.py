@@ -17,8 +17,11 @@ def shipped() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))} if folder else {}
 
 
-def read_text(path: Path, limit: int = MAX_BYTES) -> str:
-    """The text of a regular UTF-8 file of at most `limit` bytes; an error says what it is instead."""
+def read_text(path: Path, limit: int = MAX_BYTES, *, errors: str = "strict") -> str:
+    """The text of a regular UTF-8 file of at most `limit` bytes; an error says what it is instead.
+
+    `errors` is what to do with bytes that are not UTF-8, as in `bytes.decode`.
+    """
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -35,19 +38,25 @@ def read_text(path: Path, limit: int = MAX_BYTES) -> str:
     if len(content) > limit:
         raise PresetError(f"is larger than {limit / 1e6:g} MB; shorten it")
     try:
-        return content.decode("utf-8-sig")
+        return content.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise PresetError(f"is not UTF-8 in line {line}; save it as UTF-8") from None
+
+
+def beside(folder: Path, name: str) -> Path:
+    """The path of a file that must lie in a preset's own folder."""
+    path = folder / name
+    if any(c in name for c in "/\\:\0") or path.resolve().parent != folder.resolve():
+        raise PresetError("leads out of the preset's folder; copy the file there")
+    return path
 
 
 def read_rows(folder: Path, name: str, limit: int) -> dict[str, list[str]]:
     """The rows of a CSV file in `folder`, by place: two columns, perhaps a header `x,height`, comments after #."""
     if not name.lower().endswith(".csv") or any(c in name for c in "/\\:\0"):
         raise PresetError("must be [[x, height], ...] or the name of a .csv file beside the preset, without a folder")
-    path = folder / name
-    if path.resolve().parent != folder.resolve():
-        raise PresetError("leads out of the preset's folder; copy the file there")
+    path = beside(folder, name)
     rows: dict[str, list[str]] = {}
     for number, line in enumerate(read_text(path).splitlines(), 1):
         cells = [cell.strip() for cell in line.partition("#")[0].split(",", 2)]

@@ -6,23 +6,30 @@ a PhysicsError for what it can read but must refuse.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from engine.errors import PresetError
+from engine.errors import PhysicsError, PresetError
 from engine.physics.string import require
 from engine.preset.complaints import shown
-from engine.preset.files import read_rows
+from engine.preset.files import beside, read_rows
+from engine.preset.playing import RESERVED
 from engine.preset.schema import Key
+from engine.preset.tuning import Tuning, load_tuning
 from engine.units import parse_pitch, parse_quantity
 
 Pairs = tuple[tuple[float, float], ...]
 
 LARGEST = 100.0  # metres: any x or height beyond is a slip of units
 STEEPEST = 1e15  # of a polynomial's coefficients: sixteen of them stay finite over any string
+
+_SECONDS = r"[0-9]*\.?[0-9]+"
+_NOTE = re.compile(rf"(?:[A-Ga-g][#b♯♭]?-?[0-9]{{1,2}}|[0-9]{{1,3}}):{_SECONDS}:{_SECONDS}(?::[0-9]{{1,3}})?")
+_CONTROLLER = re.compile(r"cc([0-9]{1,3})")
 
 
 def text(key: Key, path: str, value: object) -> str:
@@ -67,6 +74,39 @@ def pitch(key: Key, path: str, value: object) -> float:
     return _within(key, path, parse_pitch(value), "Hz")
 
 
+def level(key: Key, path: str, value: object) -> float:
+    """A level in dB, with or without its unit."""
+    bare = re.sub(r"(?i)\s*dB\s*$", "", value) if isinstance(value, str) else value
+    try:
+        found = parse_quantity(bare, "")
+    except PresetError:
+        raise PresetError("must be a level in dB; write it like -6 dB") from None
+    return _within(key, path, found, "dB")
+
+
+def source(key: Key, path: str, value: object) -> str:
+    """What moves a key: pressure or a controller, the wheel being the first."""
+    word = "cc1" if value == "wheel" else value
+    if word == "pressure":
+        return "pressure"
+    match = _CONTROLLER.fullmatch(word) if isinstance(word, str) else None
+    number = int(match[1]) if match else -1
+    if not 0 <= number <= 119:
+        raise PresetError("must be pressure, wheel, or a controller from cc1 to cc119; write it like cc74")
+    if number in RESERVED:
+        raise PresetError(f"must be a free controller, and cc{number} {RESERVED[number]}; write it like cc74")
+    return f"cc{number}"
+
+
+def notes(key: Key, path: str, value: object) -> str:
+    """Notes as text, each in its form; what it means is found out where it is played."""
+    words = text(key, path, value)
+    for note in words.split():
+        if not _NOTE.fullmatch(note):
+            raise PresetError(f"{shown(note)} must be note:start:duration or note:start:duration:velocity; mend it")
+    return words
+
+
 def numbers(key: Key, path: str, value: object) -> tuple[float, ...]:
     """Coefficients of 1, x, x^2 ... of a height."""
     found = []
@@ -99,12 +139,46 @@ def table(key: Key, path: str, value: object, folder: Path | None) -> Pairs:
     return found
 
 
+def tuning(value: object, folder: Path | None) -> Tuning:
+    """The keys' frequencies; files must lie beside the preset."""
+
+    def locate(name: str) -> Path:
+        if folder is None:
+            raise PresetError(f"{shown(name)} is a file beside a preset, but this preset is no file; name a scale")
+        return beside(folder, name)
+
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        raise PresetError("must be text; write it like just on D, A4=432")
+    return load_tuning(value, locate)
+
+
+def span(key: Key, path: str, value: object, target: Key) -> tuple[float, float]:
+    """Two values of another key."""
+    if not isinstance(value, list) or len(value) != 2:
+        raise PresetError("must be [value at 0, value at full]; write it like [0 mm, 0.2 mm]")
+    found = []
+    for item, which in zip(value, ("first", "second"), strict=True):
+        where = f"the {which}, {shown(str(item))},"
+        try:
+            found.append(READERS[target.kind](target, path, item))
+        except PhysicsError as error:
+            raise PhysicsError(path, error.value, f"{where} {error.limit}", error.remedy) from None
+        except PresetError as error:
+            raise PresetError(f"{where} {error}") from None
+    return found[0], found[1]
+
+
 READERS: dict[str, Callable[[Key, str, object], Any]] = {
     "text": text,
     "choice": choice,
     "number": number,
     "whole": whole,
     "pitch": pitch,
+    "level": level,
+    "source": source,
+    "notes": notes,
     "numbers": numbers,
     "pairs": pairs,
 }

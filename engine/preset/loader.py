@@ -11,12 +11,14 @@ from typing import Any
 
 from engine.errors import PresetError
 from engine.physics.problem import Problem
-from engine.preset.build import build_problem
+from engine.preset.build import build_controllers, build_problem
 from engine.preset.check import Values
 from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node, read_object, read_yaml
 from engine.preset.files import read_text, shipped
 from engine.preset.overrides import Overrides, apply_overrides
+from engine.preset.playing import Controller, Velocity
+from engine.preset.tuning import Tuning, load_tuning
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,14 @@ class Preset:
     oversample: int
     polyphony: int
     problem: Problem
+    height: float  # offset of the whole barrier, m: what a controller of barrier.height moves
+    gain: float  # dB
+    release: float
+    tuning: Tuning
+    velocity: Velocity
+    controllers: tuple[Controller, ...]
+    pans: tuple[float, ...]  # of problem.pickups
+    phrase: str
     source: str = field(default="preset", compare=False)
 
 
@@ -44,6 +54,7 @@ def load_preset(source: str | os.PathLike[str] | Mapping[str, Any], overrides: O
     apply_overrides(root, overrides, complaints)
     values = Values(root, folder, complaints)
     problem = build_problem(values)
+    controllers = build_controllers(values)
     complaints.raise_if_any()
     assert problem is not None  # there was nothing to complain about
     return Preset(
@@ -54,6 +65,14 @@ def load_preset(source: str | os.PathLike[str] | Mapping[str, Any], overrides: O
         oversample=values["oversample"],
         polyphony=values["polyphony"],
         problem=problem,
+        height=values["barrier.height"],
+        gain=values["gain"],
+        release=values["release"],
+        tuning=values["tuning"] if values.given("tuning") else load_tuning(),
+        velocity=Velocity(values["velocity.force"], values["velocity.duration"]),
+        controllers=controllers,
+        pans=tuple(values[f"{path}.pan"] for path in values.instances("pickups")) or (0.0,),
+        phrase=values["phrase"],
         source=root.place.name,
     )
 

@@ -12,10 +12,12 @@ from engine.physics.barrier import Barrier
 from engine.physics.excitation import Excitation
 from engine.physics.problem import PICKUP_KINDS, Contact, Pickup
 from engine.preset.materials import MATERIALS
+from engine.preset.playing import MAX_CONTROLLERS, TARGETS, Velocity
 
 PROFILES = ("parabola", "polynomial", "flat", "points", "table")
 _SURFACES = ("parabola", "polynomial", "flat", "table")  # distributed; `points` are lumped
 _WIRE = ("string.density", "string.stiffness")  # what diameter and material stand for
+_RANGES = {"tuning": "text", "source": "pressure, wheel, cc1 to cc119", "span": "2 values"}  # of kinds without numbers
 MAX_PICKUPS = 16
 
 
@@ -24,7 +26,7 @@ class Key:
     """One key: numbers have an SI unit and a range, words their choices, text and lists a range of lengths."""
 
     name: str
-    kind: str  # text | choice | number | whole | pitch | numbers | pairs | table
+    kind: str  # how it is read: table, tuning, span, or a reader of kinds.py
     meaning: str
     default: object = None  # None: required, or what the meaning says
     unit: str = ""
@@ -140,17 +142,65 @@ TABLE = (
         "Where a pickup hears the string, a fraction of length; for bridge_force an end, 0 (without `at`) or 1.",
     ),
     _choice("pickups.kind", PICKUP_KINDS, Pickup.kind, "What the pickup hears, in m, m/s or N."),
+    _number("pickups.pan", "", (-1.0, 1.0), 0.0, "Where it is heard: -1 left, 0 in the middle, 1 right."),
     Key("oversample", "whole", "The model runs at this multiple of the sample rate.", 1, choices=(1, 2, 4, 8)),
     Key("polyphony", "whole", "How many strings may sound at a time.", 16, low=1, high=256),
+    Key(
+        "gain", "level",
+        "Loudness on top of the calibration, by which one note of velocity 100 peaks near -12 dBFS in every preset.",
+        0.0, "dB", -60.0, 24.0,
+    ),
+    _number("release", "s", (1e-3, 60.0), 0.3, "Time in which a string falls by 60 dB once its key is let go."),
+    Key(
+        "tuning", "tuning",
+        "What the keys sound, in parts between commas: a scale (equal, just, pythagorean, meantone, a Scala file.scl "
+        "beside the preset; `just on D` puts 1/1 on D, otherwise it is on C), a reference (A4=432, 432 Hz; otherwise "
+        "A4=440), or a file.kbm in place of note and reference.",
+        "equal",
+    ),
+    _number(
+        "velocity.force", "", (0.0, 6.0), Velocity.force,
+        "The excitation's force goes with (velocity/100) to this power.",
+    ),
+    _number(
+        "velocity.duration", "", (-3.0, 3.0), Velocity.duration,
+        "The excitation's duration goes with (velocity/100) to this power; below 0, loud notes are brighter.",
+    ),
+    Key(
+        "map.source", "source",
+        "What moves a key of the preset, in a list of such things: pressure (of the channel), the wheel (cc1), or any "
+        "other controller that is no pedal, such as cc74.",
+        required=True,
+    ),
+    Key(
+        "map.to", "choice",
+        "The key that it moves. Until it first moves, the preset's own value holds.",
+        choices=TARGETS, required=True,
+    ),
+    Key(
+        "map.range", "span",
+        "[value at 0, value at full], in the unit of that key and within its range; the second may be the lower one.",
+        required=True,
+    ),
+    Key(
+        "phrase", "notes",
+        "A phrase that suits the preset, played when nothing else is asked for: notes as note:start:duration, or "
+        "note:start:duration:velocity, in seconds, with blanks between them: C4:0:2 E4:.5:2:80.",
+        "", low=0, high=10_000,
+    ),
 )  # fmt: skip
 
 KEYS = {key.name: key for key in TABLE}
-GROUPS = ("string", "string.loss", "barrier", "contact", "excitation", "pickups")
+GROUPS = ("string", "string.loss", "barrier", "contact", "excitation", "pickups", "velocity", "map")
+REPEATED = {  # groups that come several times: fewest, most, and how to write them
+    "pickups": (1, MAX_PICKUPS, "{at: 0.1, kind: displacement}"),
+    "map": (0, MAX_CONTROLLERS, "{source: wheel, to: barrier.height, range: [0 mm, 0.2 mm]}"),
+}
 
 
 def plain(path: str) -> str:
     """The name in the table of a path in a preset: pickups.0.at is pickups.at."""
-    return re.sub(r"^pickups\.[0-9]+(?=\.|$)", "pickups", path)
+    return re.sub(r"^(pickups|map)\.[0-9]+(?=\.|$)", r"\1", path)
 
 
 def nearest(path: str) -> str:
@@ -188,7 +238,9 @@ def render_text(width: int = 100) -> str:
 def _limits(key: Key) -> str:
     if key.choices:
         return ", ".join(str(choice) for choice in key.choices)
-    if key.kind == "text":
+    if key.kind in _RANGES:
+        return _RANGES[key.kind]
+    if key.kind in ("text", "notes"):
         return f"{key.low:g} to {key.high:g} characters"
     if key.kind in ("numbers", "pairs", "table"):
         return f"{key.low:g} to {key.high:g} items"

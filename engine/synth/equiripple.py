@@ -3,7 +3,7 @@
 A symmetric filter of 2 half + 1 taps has the real response A(w) = sum_k a_k cos(k w): a polynomial in x = cos(w) of
 degree `half`. The best one errs equally, with alternating sign, at half + 2 frequencies. The exchange guesses these,
 solves for the polynomial that errs equally there, and moves them to where its error is in truth largest.
-A Kaiser window needs 35-45 % more taps for the same tolerance, because it cannot spend it in the pass band.
+A Kaiser window needs about 40 % more taps, because it cannot spend the tolerance of the pass band.
 
 Frequencies are in cycles per sample, ripples are amplitudes.
 """
@@ -17,9 +17,9 @@ import numpy as np
 
 from engine.physics.string import Array
 
-GRID = 12  # frequencies searched per unknown
+GRID = 16  # frequencies searched per unknown
 ROUNDS = 40  # a tenth to a third of these are used
-LEVEL = 1e-4  # errors this equal are equal
+LEVEL = 1e-3  # errors this equal are equal
 
 
 class Band(NamedTuple):
@@ -102,7 +102,7 @@ class Fit(NamedTuple):
         share = self.weight / away
         share[row] = 0.0
         share[row, column] = 1.0  # at a node it alone counts
-        return share @ self.value / share.sum(axis=1)
+        return (share * self.value).sum(axis=1) / share.sum(axis=1)
 
 
 def levelled(node: Array, wanted: Array, weight: Array) -> Fit:
@@ -112,7 +112,7 @@ def levelled(node: Array, wanted: Array, weight: Array) -> Fit:
     barycentric = 1.0 / away.prod(axis=1)
     miss = (-1.0) ** np.arange(node.size) / weight
     # The divided difference of all nodes is the coefficient of degree nodes - 1: e is what makes it vanish.
-    e = (barycentric @ wanted) / (barycentric @ miss)
+    e = (barycentric * wanted).sum() / (barycentric * miss).sum()
     return Fit(node, barycentric, wanted - e * miss)
 
 

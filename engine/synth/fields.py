@@ -9,7 +9,6 @@ from __future__ import annotations
 CHANNELS, KEYS = 16, 128
 TICK = 64  # base-rate samples between looks at a voice's energy; on the absolute clock, so blocks do not matter
 GLIDE = 16  # base-rate samples between steps of a moving parameter
-LONGEST = 256  # base-rate samples that are rendered at a time
 PULSES = 4  # plucks that may overlap on one string
 SPARE_VOICES = 8  # slots in which stolen voices fade out
 
@@ -35,13 +34,35 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     T_BUS,
     T_LAST,
     T_PANS,
-    T_STEREO,
     T_SCRATCH,
+    T_STEREO,
+    T_BASE,
+    T_TAPS,
+    T_HISTORY,
+    T_OLDEST,
+    T_MEAN,
+    T_VOLUME,
+    T_WANTED,
+    T_PEAK,
     TABLE,
-) = range(20)
+) = range(28)
 
 # T_SETTINGS: integers.
-S_MODEL, S_VOICES, S_POLYPHONY, S_PICKUPS, S_OVERSAMPLE, S_MAPS, S_SCRATCH, S_CLOCK, S_BORN, SETTINGS = range(10)
+(
+    S_MODEL,
+    S_VOICES,
+    S_POLYPHONY,
+    S_PICKUPS,
+    S_OVERSAMPLE,
+    S_MAPS,
+    S_SCRATCH,
+    S_TAPS,
+    S_LATENCY,
+    S_CHANNELS,
+    S_CLOCK,
+    S_BORN,
+    SETTINGS,
+) = range(13)
 
 # T_NUMBERS: floats.
 (
@@ -54,8 +75,12 @@ S_MODEL, S_VOICES, S_POLYPHONY, S_PICKUPS, S_OVERSAMPLE, S_MAPS, S_SCRATCH, S_CL
     N_GLIDE,
     N_FADE,
     N_POSITION,
+    N_DRIFT,
+    N_OUTPUT_GLIDE,
+    N_SCALE,
+    N_VOLUME,
     NUMBERS,
-) = range(10)
+) = range(14)
 
 # T_KEY_INTS: [KEYS, KEY_INTS].
 (
@@ -87,8 +112,14 @@ S_MODEL, S_VOICES, S_POLYPHONY, S_PICKUPS, S_OVERSAMPLE, S_MAPS, S_SCRATCH, S_CL
     K_OBSTACLE_NODE,
     K_OBSTACLE,
     K_BACKWARD,
+    K_FORWARD,
+    K_BACKWARD_TAPS,
+    K_SPREAD,
+    K_SPRING,
+    K_INJECT,
+    K_RESPONSE,
     KEY_INTS,
-) = range(29)
+) = range(35)
 
 # T_KEY_FLOATS: [KEYS, KEY_FLOATS].
 (
@@ -109,11 +140,12 @@ S_MODEL, S_VOICES, S_POLYPHONY, S_PICKUPS, S_OVERSAMPLE, S_MAPS, S_SCRATCH, S_CL
     Y_CENTRED,
     Y_REST_ENERGY,
     Y_LENGTH,
+    Y_DESIGNED_ANSWER,
     KEY_FLOATS,
-) = range(18)
+) = range(19)
 
 # T_VOICE_INTS: [voices, VOICE_INTS]; from V_FORWARD on addresses.
-V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_PULSE = range(8)
+V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_PLACED, V_PULSE = range(9)
 (
     V_FORWARD,
     V_BACKWARD,
@@ -154,6 +186,7 @@ VOICE_FLOATS = F_PULSE + 2 * PULSES  # F_PULSE: peak force and duration (steps) 
 
 # T_CHANNELS: [CHANNELS, CHANNEL_INTS]; the 128 controllers, then:
 C_PRESSURE, C_BEND, C_RANGE, CHANNEL_INTS = range(128, 132)  # bend -8192..8191; its range in cents
+UNMOVED = -1  # a controller that has not been touched yet
 
 # T_MAP_INTS: [maps, 2] source controller and target; T_MAP_FLOATS: [maps, 2] values at 0 and 127.
 TO_HEIGHT, TO_POSITION, TO_DURATION, TO_LOSS, TO_GAIN = range(5)

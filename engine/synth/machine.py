@@ -12,7 +12,8 @@ from engine.physics import modal
 from engine.physics.contact import Law, Touch
 from engine.physics.grid import REACH
 from engine.physics.retune import GridTuning, ModalTuning
-from engine.synth.fields import *  # noqa: F403  (names of columns, nothing else)
+from engine.synth import decimate, output
+from engine.synth.fields import *
 
 GRAIN = float(1e4 * np.finfo(np.float64).eps)
 
@@ -37,8 +38,13 @@ class Machine(NamedTuple):
     bus: Any
     last: Any
     pans: Any
-    stereo: Any
     scratch: Any
+    stereo: Any
+    base: Any
+    filter: decimate.Decimator
+    filtered: decimate.State
+    output: output.Output
+    finished: output.State
 
 
 @pasted
@@ -47,10 +53,11 @@ def machine(address: Any) -> Any:
     t = integers(address, TABLE)
     settings = integers(t[T_SETTINGS], SETTINGS)
     voices, pickups = settings[S_VOICES], settings[S_PICKUPS]
-    longest = LONGEST * settings[S_OVERSAMPLE]
+    longest, taps, channels = TICK * settings[S_OVERSAMPLE], settings[S_TAPS], settings[S_CHANNELS]
+    numbers = floats(t[T_NUMBERS], NUMBERS)
     return Machine(
         settings,
-        floats(t[T_NUMBERS], NUMBERS),
+        numbers,
         integer_rows(t[T_KEY_INTS], KEYS, KEY_INTS),
         float_rows(t[T_KEY_FLOATS], KEYS, KEY_FLOATS),
         integer_rows(t[T_VOICE_INTS], voices, VOICE_INTS),
@@ -65,9 +72,18 @@ def machine(address: Any) -> Any:
         float_rows(t[T_OUT], longest, pickups),
         float_rows(t[T_BUS], longest, pickups),
         floats(t[T_LAST], pickups),
-        float_rows(t[T_PANS], pickups, 2),
-        float_rows(t[T_STEREO], longest, 2),
+        float_rows(t[T_PANS], pickups, 3),
         floats(t[T_SCRATCH], settings[S_SCRATCH]),
+        float_rows(t[T_STEREO], longest, 2),
+        float_rows(t[T_BASE], TICK, 2),
+        decimate.Decimator(float_rows(t[T_TAPS], 1, taps), settings[S_OVERSAMPLE], settings[S_LATENCY]),
+        decimate.State(float_rows(t[T_HISTORY], 2, 2 * taps), integers(t[T_OLDEST], 1)),
+        output.Output(
+            numbers[N_DRIFT], numbers[N_OUTPUT_GLIDE], numbers[N_SCALE], numbers[N_VOLUME], settings[S_CHANNELS]
+        ),
+        output.State(
+            floats(t[T_MEAN], channels), floats(t[T_VOLUME], 1), floats(t[T_WANTED], 1), floats(t[T_PEAK], channels)
+        ),
     )
 
 

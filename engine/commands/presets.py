@@ -1,0 +1,183 @@
+"""`jawari presets`: which there are, what follows from one, whether files are right, which keys they may hold."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from math import inf, isfinite
+from pathlib import Path
+from typing import Any
+
+from engine.commands.common import EPILOG, Commands, Help, quantity
+from engine.describe import Description, Octave, Touching, describe
+from engine.errors import PresetError
+from engine.preset.files import shipped
+from engine.preset.loader import Preset, load_preset
+from engine.preset.schema import KEYS, render_markdown, render_text
+from engine.units import hz_to_key, key_to_note
+
+
+def add(commands: Commands[argparse.ArgumentParser]) -> None:
+    """Add the command with its four actions."""
+    p = commands.add_parser(
+        "presets",
+        help="list presets, show what follows from one, check files",
+        description="Without an action: the shipped presets, a line each.",
+        epilog="examples:\n  jawari presets show sitar --set barrier.curvature=0.5 --sample-rate '96 kHz'\n"
+        f"  jawari presets check my-sitar.yaml\n  jawari presets keys\n\n{EPILOG}",
+        formatter_class=Help,
+    )
+    p.set_defaults(run=_list)
+    actions = p.add_subparsers(metavar="[ACTION]")
+    shown = actions.add_parser(
+        "show",
+        help="print all that follows from a preset",
+        description="Pitch, inharmonicity, decay, modes or grid of every C, contact and cost of a preset.\n"
+        "Costs are measured on this machine while the command runs.",
+        formatter_class=Help,
+    )
+    shown.add_argument("preset", help="a shipped preset's name or a YAML file")
+    shown.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key; repeatable")
+    shown.add_argument("--sample-rate", default="48000", metavar="HZ", help="base rate")
+    shown.add_argument("--json", action="store_true", help="print JSON, in SI units")
+    shown.set_defaults(run=_show)
+    checked = actions.add_parser(
+        "check",
+        help="check preset files",
+        description="A line for every mistake: file, line, key, value, limit, remedy. Exit code 3 if there is any.",
+    )
+    checked.add_argument("files", nargs="+", metavar="FILE", help="a YAML file or a shipped preset's name")
+    checked.set_defaults(run=_check)
+    keys = actions.add_parser("keys", help="explain every key", description="Every key that a preset may hold.")
+    keys.add_argument("--markdown", action="store_true", help="as a table for a document")
+    keys.set_defaults(run=_keys)
+
+
+def _list(args: argparse.Namespace) -> int:
+    presets = {name: load_preset(name) for name in shipped()}
+    width = max(map(len, presets), default=0)
+    for name, preset in presets.items():
+        print(f"{name:{width}}  {preset.model:5}  {preset.about}")
+    return 0
+
+
+def _check(args: argparse.Namespace) -> int:
+    wrong = 0
+    for file in args.files:
+        try:
+            preset = load_preset(Path(file) if Path(file).is_file() else file)
+            print(f"{file}: good ({preset.name}, {preset.model})")
+        except PresetError as error:
+            wrong += 1
+            print(error)
+    return PresetError.exit_code if wrong else 0
+
+
+def _keys(args: argparse.Namespace) -> int:
+    print(render_markdown() if args.markdown else render_text(), end="")
+    return 0
+
+
+def _show(args: argparse.Namespace) -> int:
+    d = describe(load_preset(args.preset, args.set), quantity("--sample-rate", args.sample_rate, "Hz"))
+    if args.json:
+        print(json.dumps(_plain(asdict(d) | {"voices": d.voices}), indent=2, default=str, allow_nan=False))
+    else:
+        print("\n".join(_lines(d)))
+    return 0
+
+
+def _plain(value: Any) -> Any:
+    """The value with None for what JSON has no number for: a decay that never ends."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def _lines(d: Description) -> Iterator[str]:
+    preset, string = d.preset, d.preset.problem.string
+    key = hz_to_key(d.first_partial)
+    cents = 100.0 * (key - round(key))
+    yield f"{preset.name}: {preset.about}" if preset.about else preset.name
+    yield _row("model", f"{preset.model} at {d.rate:g} Hz ({d.sample_rate:g} Hz x {preset.oversample}), {_kept(d)}")
+    yield _row("pitch", f"{d.first_partial:.2f} Hz ({key_to_note(round(key))} {cents:+.1f} cents); f0 {d.pitch:.2f} Hz")
+    yield _row("inharmonicity", f"B = {d.inharmonicity:.3g}, {_stretch(d.inharmonicity)}")
+    yield _row("wave speed", f"{d.wave_speed:.4g} m/s")
+    yield _row("tension", f"{string.tension:.4g} N")
+    yield _row("wire", f"{string.length:.4g} m, {string.density * 1e3:.4g} g/m, E·I {string.stiffness:.3g} N·m²")
+    yield _row("T60", ", ".join(f"{_seconds(t60)} at {_hertz(f)}" for f, t60 in d.decay))
+    if d.loss_error is not None:
+        yield _row("loss fit", f"within {100.0 * d.loss_error:.2g} % of that decay, 20 Hz to 20 kHz")
+    yield _row(_parts(preset), ", ".join(map(_octave, d.octaves)) + f" (other keys by {preset.keys})")
+    for octave in d.octaves:
+        if octave.silent_because:
+            yield _row("", f"{octave.note} is silent: {octave.silent_because}")
+    yield from _touching_lines(d.touching)
+    cost = f"{d.cost * 1e9:.0f} ns a sample and sounding string, measured here: about {int(d.voices)} on this core"
+    yield _row("cost", cost)
+    yield from _playing_lines(preset)
+    for note in d.notes:
+        yield _row("note", note)
+
+
+def _touching_lines(t: Touching | None) -> Iterator[str]:
+    if t is None:
+        yield _row("contact", "none")
+        return
+    where = f"{t.first * 1e3:.4g} mm" + (f" to {t.last * 1e3:.4g} mm" if t.points > 1 else "")
+    least, most = (f"{k:.3g}" for k in t.stiffness)
+    unit = f"N/m^{t.exponent:g}" if t.exponent != 1.0 else "N/m"
+    stiffness = least if least == most else f"{least} to {most}"
+    yield _row("contact", f"{t.points} point{'s' * (t.points > 1)} at {where}, {stiffness} {unit} each")
+    yield _row("", f"shortest touch {_seconds(t.duration)}, {t.samples:.2g} steps, by {t.mass * 1e6:.3g} mg of string")
+
+
+def _playing_lines(preset: Preset) -> Iterator[str]:
+    velocity, release = preset.velocity, _seconds(preset.release)
+    yield _row("played", f"gain {preset.gain:g} dB, release {release}, {preset.polyphony} strings at most")
+    yield _row("tuning", preset.tuning.name)
+    yield _row("velocity", f"force to the power {velocity.force:g}, duration to the power {velocity.duration:g}")
+    for c in preset.controllers:
+        unit = KEYS[c.to].unit
+        yield _row("map", f"{c.source} moves {c.to} from {c.low:g} to {c.high:g} {unit}".rstrip())
+    if preset.phrase:
+        yield _row("phrase", preset.phrase)
+
+
+def _row(name: str, text: str) -> str:
+    return f"  {name:14}  {text}"
+
+
+def _parts(preset: Preset) -> str:
+    return "grid intervals" if preset.model == "fd" else "modes"
+
+
+def _kept(d: Description) -> str:
+    return f"{d.size} {_parts(d.preset)}"
+
+
+def _stretch(inharmonicity: float) -> str:
+    """How sharp it makes the tenth partial."""
+    cents = (hz_to_key((1.0 + 100.0 * inharmonicity) ** 0.5) - hz_to_key((1.0 + inharmonicity) ** 0.5)) * 100.0
+    return f"which puts partial 10 {cents:.2g} cents sharp"
+
+
+def _octave(octave: Octave) -> str:
+    return f"{octave.note} {octave.size if octave.size is not None else 'silent'}"
+
+
+def _hertz(frequency: float) -> str:
+    return f"{frequency / 1e3:g} kHz" if frequency >= 1e3 else f"{frequency:.0f} Hz"
+
+
+def _seconds(seconds: float) -> str:
+    if seconds == inf:
+        return "never"
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"

@@ -1,0 +1,122 @@
+"""`jawari simulate`: a string for research, with its trajectories, energies and contact forces."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+from engine.commands.common import EPILOG, Commands, Help, quantity
+from engine.errors import PhysicsError
+from engine.physics.string import Array
+from engine.preset.loader import load_preset
+from engine.rendering.audio_file import check_target
+from engine.rendering.errors import FileError
+from engine.simulate import SCHEMES, Shape, Simulation, simulate
+
+
+def add(commands: Commands[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    schemes = "\n".join(f"  {name:18} {what}" for name, (_, what) in SCHEMES.items())
+    p = commands.add_parser(
+        "simulate",
+        help="run a string for research: trajectories, energies, contact forces",
+        description="Run a preset's string and excitation from t = 0, unfiltered, at SAMPLE_RATE x OVERSAMPLE.",
+        epilog=f"schemes:\n{schemes}\n\nexample:\n  jawari simulate sitar --seconds '20 ms' --snapshots '1 ms' '2 ms' "
+        f"--set string.length='60 cm' --plot sitar.png\n\n{EPILOG}",
+        formatter_class=Help,
+    )
+    p.add_argument("preset", help="a shipped preset's name or a YAML file")
+    p.add_argument("--seconds", default="50 ms", metavar="T", help="duration")
+    p.add_argument("--sample-rate", type=float, default=48_000.0, metavar="HZ", help="base rate")
+    p.add_argument("--oversample", type=int, metavar="N", help="model steps per sample; default: the preset's")
+    p.add_argument("--scheme", metavar="NAME", help="see below; default: the preset's model")
+    p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a preset key; repeatable")
+    p.add_argument("--snapshots", nargs="+", default=[], metavar="T", help="times at which to keep the string's shape")
+    p.add_argument(
+        "--release",
+        metavar="SHAPE",
+        help="release the string at rest from a shape: 'triangle POSITION HEIGHT' (fraction of length: "
+        "'triangle 0.5 1 mm') or 'mode N HEIGHT'; no force acts then",
+    )
+    p.add_argument("--band", metavar="HZ", help="drop modes above this frequency; default: keep all below Nyquist")
+    p.add_argument("--precision", default="float64", help="float64 or float32")
+    p.add_argument("-o", "--output", type=Path, metavar="FILE.npz", help="write every array")
+    p.add_argument("--plot", type=Path, metavar="FILE.png", help="draw snapshots over the barrier, pickups, energies")
+    p.set_defaults(run=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    for path in (args.output, args.plot):
+        if path is not None:
+            check_target(path, force=True)
+    if args.plot:
+        from engine.plot import check, plot
+
+        check(args.plot)
+    overrides = list(args.set)
+    if args.release:
+        overrides.append("excitation.force=0 N")
+    preset = load_preset(args.preset, overrides)
+    initial = _shape(args.release, preset.problem.string.length) if args.release else None
+    seconds = quantity("--seconds", args.seconds, "s")
+    times = [quantity("--snapshots", t, "s") for t in args.snapshots]
+    if not times and args.plot:
+        times = [seconds * i / 6 for i in range(6)]
+    band = None if args.band is None else quantity("--band", args.band, "Hz")
+    started = time.perf_counter()
+    sim = simulate(
+        preset,
+        seconds,
+        args.sample_rate,
+        args.oversample,
+        args.scheme,
+        times,
+        initial,
+        band=band,
+        precision=args.precision,
+    )
+    _print_summary(sim, time.perf_counter() - started)
+    try:
+        if args.output:
+            sim.save(args.output)
+            print(f"wrote {args.output}")
+        if args.plot:
+            plot(sim, args.plot)
+            print(f"wrote {args.plot}")
+    except OSError as error:
+        raise FileError(f"{error.filename or args.output}: {error.strerror or error}; choose another place") from None
+    return 0
+
+
+def _print_summary(sim: Simulation, took: float) -> None:
+    steps = sim.time.size
+    print(f"{sim.preset.name}: {sim.scheme}, {steps} steps at {sim.rate:g} Hz in {took:.2f} s")
+    for pickup, column in zip(sim.preset.problem.pickups, sim.pickups.T, strict=True):
+        print(f"  {pickup.kind:14} at {pickup.at:<6g} peak {np.abs(column).max():.4g}")
+    print(f"  energy         at most {sim.energy.total.max():.4g} J, balance kept to {sim.energy_drift:.1e}")
+    if sim.contact_force.size:
+        least, most = sim.contact_force.min(), sim.contact_force.max()
+        print(f"  contact force  {least:.4g} to {most:.4g} N over {sim.contact_position.size} points")
+
+
+def _shape(text: str, length: float) -> Shape:
+    """'triangle 0.5 1 mm' or 'mode 1 2 mm' as a function of x."""
+    words = text.split(None, 2)
+    remedy = "write 'triangle 0.5 1 mm' or 'mode 1 1 mm'"
+    try:
+        kind, where, height = words[0], float(words[1]), quantity("--release", words[2], "m")
+    except (IndexError, ValueError):
+        raise PhysicsError("--release", text, "not understood", remedy) from None
+    if kind == "triangle" and 0.0 < where < 1.0:
+        peak = where * length
+        return lambda x: height * np.minimum(x / peak, (length - x) / (length - peak))
+    if kind == "mode" and where >= 1.0 and where.is_integer():
+
+        def mode(x: Array) -> Array:
+            return np.asarray(height * np.sin(where * np.pi * x / length))
+
+        return mode
+    raise PhysicsError("--release", text, "no such shape", remedy)

@@ -1,0 +1,143 @@
+"""Which frequency each MIDI key sounds: equal temperament, a few scales by name, Scala's .scl and .kbm files.
+
+A tuning is a text of parts between commas: a scale ("just", "just on D", "slendro.scl"), a reference ("A4=432",
+"432 Hz") or a key map ("white-keys.kbm"). What is not said is equal temperament, A4 = 440 Hz, and the scale's 1/1 on C.
+Pitches are octaves (the base-2 logarithm of a ratio) until the very end, so that no file can make them overflow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from math import log2
+from pathlib import Path
+
+from engine.errors import PresetError
+from engine.preset.complaints import shown
+from engine.preset.scala import HIGHEST, LOWEST, KeyMap, read_map, read_scale
+from engine.units import note_to_key, parse_quantity
+
+MAX_TEXT = 1000  # characters; paths can be long
+
+_ON = re.compile(r"(.+?)\s+on\s+([A-Ga-g][#b♯♭]?)(-?[0-9]{1,2})?")
+_REFERENCE = re.compile(r"(?:([A-Ga-g][#b♯♭]?-?[0-9]{1,2})\s*=\s*)?([-+−.]?[0-9].*)")
+
+
+def _fifths(size: float) -> tuple[float, ...]:
+    """The twelve notes of a chain of fifths from E flat to G sharp, folded into the octave above C; and the octave."""
+    return (*sorted(k * size % 1.0 for k in (-3, -2, -1, 1, 2, 3, 4, 5, 6, 7, 8)), 1.0)
+
+
+_FIVE_LIMIT = ((16, 15), (9, 8), (6, 5), (5, 4), (4, 3), (45, 32), (3, 2), (8, 5), (5, 3), (9, 5), (15, 8), (2, 1))
+
+# Degrees 1, 2 ... in octaves above degree 0; the last is the period.
+SCALES = {
+    "equal": tuple(degree / 12 for degree in range(1, 13)),
+    "just": tuple(log2(above / below) for above, below in _FIVE_LIMIT),
+    "pythagorean": _fifths(log2(3 / 2)),
+    "meantone": _fifths(log2(5) / 4),  # of a quarter comma: four fifths make a pure third
+}
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The frequency (Hz) of each of the 128 MIDI keys, None for one that is silent; and what it was asked for as."""
+
+    name: str = field(compare=False)
+    frequencies: tuple[float | None, ...] = field(repr=False)
+
+    def __getitem__(self, key: int) -> float | None:
+        return self.frequencies[key]
+
+
+def load_tuning(text: str = "equal", locate: Callable[[str], Path] = Path) -> Tuning:
+    """The tuning that a text asks for; `locate` turns the name of a file into its path, or refuses it."""
+    if len(text) > MAX_TEXT:
+        raise PresetError(f"a tuning must have at most {MAX_TEXT} characters; shorten it")
+    scale, keys = SCALES["equal"], KeyMap()
+    seen: dict[str, str] = {}
+    for part in (part.strip() for part in text.split(",")):
+        if part.lower().endswith(".kbm"):
+            kind = "key map"
+            keys = read_map(locate(part))
+        elif not part.lower().endswith(".scl") and (match := _REFERENCE.fullmatch(part)):
+            kind = "reference"
+            keys = keys._replace(reference=_key(match[1] or "A4"), frequency=_frequency(match[2]))
+        else:
+            kind = "scale"
+            scale, keys = _scale(part, keys, locate)
+        if kind in seen:
+            raise PresetError(f"{shown(seen[kind])} and {shown(part)} are two {kind}s; keep one of them")
+        seen[kind] = part
+    _refuse_two_keyboards(seen)
+    return Tuning(", ".join(part.strip() for part in text.split(",")), _frequencies(scale, keys))
+
+
+def _refuse_two_keyboards(seen: dict[str, str]) -> None:
+    if "key map" not in seen:
+        return
+    if "reference" in seen:
+        raise PresetError(f"{shown(seen['reference'])}: the .kbm file gives the reference; change it there")
+    if _ON.fullmatch(seen.get("scale", "")):
+        raise PresetError(f"{shown(seen['scale'])}: the .kbm file says where 1/1 is; remove the note")
+
+
+def _scale(part: str, keys: KeyMap, locate: Callable[[str], Path]) -> tuple[tuple[float, ...], KeyMap]:
+    if match := _ON.fullmatch(part):
+        part, note, octave = match.groups()
+        keys = keys._replace(middle=_key(note + (octave or "4")))
+    if part.lower().endswith(".scl"):
+        return read_scale(locate(part)), keys
+    if part.lower() in SCALES:
+        return SCALES[part.lower()], keys
+    close = get_close_matches(part[:100].lower(), SCALES, n=1)
+    known = f"{', '.join(SCALES)}, a .scl or .kbm file, or a reference such as A4=432"
+    raise PresetError(f"{shown(part)} must be {known}; {f'did you mean {close[0]}?' if close else 'choose one'}")
+
+
+def _key(note: str) -> int:
+    key = note_to_key(note)
+    if not 0 <= key <= 127:
+        raise PresetError(f"{note} is key {key}, outside 0 to 127; choose another octave")
+    return key
+
+
+def _frequency(text: str) -> float:
+    try:
+        frequency = parse_quantity(text, "Hz")
+    except PresetError as error:
+        raise PresetError(f"{shown(text)}: the reference {error}") from None
+    if not LOWEST <= frequency <= HIGHEST:
+        limit = f"{shown(text)}: the reference must be {LOWEST:g} to {HIGHEST:g} Hz"
+        raise PresetError(f"{limit}; {'lower' if frequency > HIGHEST else 'raise'} it")
+    return frequency
+
+
+def _frequencies(scale: tuple[float, ...], keys: KeyMap) -> tuple[float | None, ...]:
+    """Hz of every key; None for what is not mapped, and for what nobody hears."""
+    base = _pitch(scale, keys, keys.reference)
+    if base is None:
+        raise PresetError(f"the reference key {keys.reference} is not mapped; map it, or choose another in the file")
+    above, below = log2(HIGHEST / keys.frequency), log2(LOWEST / keys.frequency)
+    found: list[float | None] = [None] * 128
+    for key in range(keys.first, keys.last + 1):
+        pitch = _pitch(scale, keys, key)
+        if pitch is not None and below <= pitch - base <= above:
+            found[key] = keys.frequency * 2.0 ** (pitch - base)
+    return tuple(found)
+
+
+def _pitch(scale: tuple[float, ...], keys: KeyMap, key: int) -> float | None:
+    """Octaves of a key above degree 0."""
+    if not keys.degrees:
+        return _degree(scale, key - keys.middle)
+    patterns, place = divmod(key - keys.middle, len(keys.degrees))
+    degree = keys.degrees[place]
+    return None if degree is None else _degree(scale, degree) + patterns * _degree(scale, keys.octave or len(scale))
+
+
+def _degree(scale: tuple[float, ...], degree: int) -> float:
+    periods, step = divmod(degree, len(scale))
+    return periods * scale[-1] + (scale[step - 1] if step else 0.0)

@@ -1,0 +1,77 @@
+"""Notes or MIDI in, sound out: the offline renderer as a function. `jawari render` is the same with files around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.errors import PhysicsError
+from engine.preset.complaints import shown
+from engine.preset.loader import Preset, load_preset
+from engine.rendering.errors import ScoreError
+from engine.rendering.job import Setup, make_player
+from engine.rendering.midi_file import midi_bytes, parse_midi, read_midi
+from engine.rendering.note import PHRASE, Note, parse_notes
+from engine.rendering.score import Score, score_of_messages, score_of_notes
+from engine.rendering.stream import Sound, stream
+
+MIDI_SUFFIXES = (".mid", ".midi", ".kar", ".rmi")
+
+
+def render(
+    preset: str | PathLike[str] | Mapping[str, Any] | Preset,
+    notes: object = None,
+    sample_rate: int = 48_000,
+    oversample: int | None = None,
+    block_size: int = 128,
+    tail: float | None = None,
+    *,
+    polyphony: int | None = None,
+    tuning: Any = None,
+    mono: bool = False,
+    overrides: Mapping[str, Any] | Sequence[str] | None = None,
+) -> Sound:
+    """The sound [frames, channels] of notes on a preset; row 0 is t = 0, whatever the latency of the instrument.
+
+    `notes` are a list of `Note`, a text such as "C4:0:2 E4:.5:2", a MIDI file (path or mido.MidiFile), or mido messages
+    whose `time` is in seconds from the start; without them the preset's phrase is played. `tail` seconds follow the
+    last event; without it, what the strings need to fall silent, at most 30 s.
+    """
+    if not isinstance(preset, Preset):
+        preset = load_preset(preset, overrides)
+    elif overrides:
+        raise PhysicsError("overrides", overrides, "apply to a preset's source", "pass them to load_preset")
+    setup = Setup(sample_rate, block_size, oversample, polyphony, tuning, mono)
+    player = make_player(preset, setup)
+    score = phrase(preset) if notes is None else read_score(notes)
+    chunks = [chunk.copy() for chunk in stream(player, score, sample_rate, block_size, tail)]
+    return np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])
+
+
+def read_score(source: object) -> Score:
+    """The score of anything `render` takes as notes."""
+    if isinstance(source, Score):
+        return source
+    if isinstance(source, PathLike) or (isinstance(source, str) and source.lower().endswith(MIDI_SUFFIXES)):
+        return read_midi(Path(source))
+    if isinstance(source, str):
+        return score_of_notes(parse_notes(source))
+    if hasattr(source, "ticks_per_beat"):
+        return parse_midi(midi_bytes(source))
+    if not isinstance(source, Iterable):
+        raise ScoreError(f"{shown(source)}: no notes; give Notes, a text of notes, a MIDI file or mido messages")
+    items = list(source)
+    if all(isinstance(item, Note) for item in items):
+        return score_of_notes(items)
+    if all(hasattr(item, "bytes") and hasattr(item, "time") for item in items):
+        return score_of_messages(items)
+    raise ScoreError("a list of notes must hold either only Notes or only mido messages")
+
+
+def phrase(preset: Preset) -> Score:
+    """What a preset plays when nothing else is asked for."""
+    return score_of_notes(parse_notes(getattr(preset, "phrase", "") or PHRASE))

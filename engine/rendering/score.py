@@ -1,0 +1,150 @@
+"""What is to be played: raw MIDI messages in time order, whatever they came from; cut, picked and split here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.physics.string import Array
+from engine.preset.complaints import shown
+from engine.rendering.errors import ScoreError
+from engine.rendering.note import Note
+
+Bytes = NDArray[np.uint8]
+
+NOTE_OFF, NOTE_ON, KEY_PRESSURE, CONTROL = 0x80, 0x90, 0xA0, 0xB0
+_PEDALS = (64, 66)
+# Data entry and the parameter it is for: their order carries the meaning, so a cut keeps them all.
+_PARAMETERS = (6, 38, 96, 97, 98, 99, 100, 101)
+_AT_A_TIME = 1000  # events turned into Python objects at once
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """Channel messages in time order, and how long they last; `remarks` tell what was wrong with their source."""
+
+    seconds: Array  # [n], not decreasing
+    data: Bytes  # [n, 3]; the third byte of two-byte messages is 0
+    length: float  # s, at least the last of seconds
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def plays(self) -> bool:
+        """Whether any note begins in it."""
+        return bool(_strikes(self.data).any())
+
+    def events(self, rate: float) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """(sample, message bytes) in time order, at this sample rate."""
+        for at in range(0, self.seconds.size, _AT_A_TIME):
+            samples = np.rint(self.seconds[at : at + _AT_A_TIME] * rate).astype(np.int64)
+            for sample, (status, *values) in zip(samples.tolist(), self.data[at : at + _AT_A_TIME].tolist()):
+                # Program change (Cn) and channel pressure (Dn) have one data byte.
+                yield sample, (status, *(values[:1] if status & 0xE0 == 0xC0 else values))
+
+    def of_channels(self, channels: Iterable[int]) -> Score:
+        """Only the messages of these channels (from 0)."""
+        return self._pick(np.isin(self.data[:, 0] & 0x0F, list(channels)))
+
+    def of_key(self, key: int) -> Score:
+        """Only this key's notes, with everything that steers all keys."""
+        return self._pick((_kind(self.data) > KEY_PRESSURE) | (self.data[:, 1] == key))
+
+    def parts(self, by: str) -> dict[str, Score]:
+        """A score for every channel or key that sounds, by name; they all last as long as the whole."""
+        struck = self.data[_strikes(self.data)]
+        if by == "channel":
+            return {f"channel-{c + 1:02}": self.of_channels([c]) for c in np.unique(struck[:, 0] & 0x0F).tolist()}
+        return {f"key-{key:03}": self.of_key(key) for key in np.unique(struck[:, 1]).tolist()}
+
+    def between(self, start: float = 0.0, end: float | None = None) -> Score:
+        """What begins from `start` on, before `end` (s): earlier controllers are kept, keys held at the end let go."""
+        inside = self.seconds >= start
+        if end is not None:
+            inside &= self.seconds < end
+        chased = _last_settings(self.data[self.seconds < start]) if start > 0.0 else self.data[:0]
+        data = np.concatenate([chased, self.data[inside]])
+        seconds = np.concatenate([np.zeros(len(chased)), self.seconds[inside] - start])
+        length = max(0.0, self.length - start)
+        if end is not None and end < self.length:
+            length = max(0.0, end - start)
+            releases = _releases(data)
+            data = np.concatenate([data, releases])
+            seconds = np.concatenate([seconds, np.full(len(releases), length)])
+        return Score(seconds, data, length, self.remarks)
+
+    def _pick(self, which: NDArray[np.bool_]) -> Score:
+        return replace(self, seconds=self.seconds[which], data=self.data[which])
+
+
+def score_of_notes(notes: Iterable[Note]) -> Score:
+    """The messages of notes. A key struck again before it was let go is let go when the last of its notes ends."""
+    strokes: list[tuple[float, int, Note]] = []
+    for note in notes:
+        end = note.start + note.duration
+        strokes += [(note.start, 1, note), (end, 0 if end > note.start else 2, note)]
+    strokes.sort(key=lambda stroke: stroke[:2])  # at the same time ends come first, but never before their beginning
+    held: dict[tuple[int, int], int] = {}
+    seconds, rows = [], []
+    for time, order, note in strokes:
+        string, down = (note.channel, note.key), order == 1
+        held[string] = held.get(string, 0) + (1 if down else -1)
+        if down or held[string] == 0:
+            kind, velocity = (NOTE_ON, note.velocity) if down else (NOTE_OFF, 64)
+            seconds.append(time)
+            rows.append((kind | note.channel, note.key, velocity))
+    return _score(seconds, rows)
+
+
+def score_of_messages(messages: Iterable[Any]) -> Score:
+    """The channel messages among mido messages whose `time` is absolute, in seconds."""
+    timed = []
+    for message in messages:
+        if not (isinstance(message.time, int | float) and isfinite(message.time) and message.time >= 0):
+            raise ScoreError(f"message {shown(str(message))}: its time must be seconds from the start, 0 or more")
+        data = [] if message.is_meta else message.bytes()
+        if data and data[0] < 0xF0:
+            timed.append((float(message.time), (*data, 0)[:3]))
+    timed.sort(key=lambda event: event[0])
+    return _score([time for time, _ in timed], [row for _, row in timed])
+
+
+def _score(seconds: list[float], rows: Sequence[tuple[int, ...]]) -> Score:
+    return Score(np.array(seconds, float), np.array(rows, np.uint8).reshape(-1, 3), max(seconds, default=0.0))
+
+
+def _kind(data: Bytes) -> Bytes:
+    return np.bitwise_and(data[:, 0], 0xF0, dtype=np.uint8)
+
+
+def _strikes(data: Bytes) -> NDArray[np.bool_]:
+    return (_kind(data) == NOTE_ON) & (data[:, 2] > 0)
+
+
+def _last_settings(data: Bytes) -> Bytes:
+    """What earlier messages leave set: the last of every controller, bend, pressure and program, in their order."""
+    data = data[_kind(data) > KEY_PRESSURE]
+    control = _kind(data) == CONTROL
+    names = data[:, 0].astype(np.int64) << 8 | np.where(control, data[:, 1], 0)
+    ordered = control & np.isin(data[:, 1], _PARAMETERS)
+    names[ordered] = -1 - np.flatnonzero(ordered)  # all different
+    _, from_the_end = np.unique(names[::-1], return_index=True)
+    return data[np.sort(len(data) - 1 - from_the_end)]
+
+
+def _releases(data: Bytes) -> Bytes:
+    """Messages that let go every key and pedal still down after these."""
+    down: dict[tuple[int, int], tuple[int, int, int]] = {}
+    for status, key, value in data[(_kind(data) <= NOTE_ON) | (_kind(data) == CONTROL)].tolist():
+        kind, channel = status & 0xF0, status & 0x0F
+        if kind == CONTROL and key not in _PEDALS:
+            continue
+        name = (status | NOTE_ON if kind <= NOTE_ON else status, key)
+        down.pop(name, None)
+        if kind != NOTE_OFF and value > 0:
+            down[name] = (CONTROL | channel, key, 0) if kind == CONTROL else (NOTE_OFF | channel, key, 64)
+    return np.array(list(down.values()), np.uint8).reshape(-1, 3)

@@ -1,0 +1,116 @@
+"""A score through an instrument, as chunks of sound: the one loop behind every offline render."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import PhysicsError
+from engine.rendering.errors import ScoreError
+from engine.rendering.score import Score
+
+Sound = NDArray[np.float32]  # [frames, channels]
+
+CHUNK = 4096  # frames handed on at once; where silence is looked for, so lengths do not depend on the block size
+LONGEST_TAIL = 30.0  # s, of strings that go on sounding after the last event
+FADE = 0.5  # s, at the end of a tail that had to be cut
+LONGEST = 24 * 3600.0  # s: beyond, a wrong byte in a MIDI file is likelier than music
+LARGEST_BLOCK = 65_536
+# The instrument's ring holds 4096 events. More than these at one sample are spread over the next ones.
+_EVENTS_AT_ONCE = 2048
+
+
+class Player(Protocol):
+    """What is needed of `engine.Instrument`."""
+
+    latency: int
+    channels: int
+    silent: bool
+
+    def schedule(self, sample: int, data: tuple[int, ...]) -> Any:
+        """Let a message act at a sample, counted from the reset."""
+
+    def run(self, out: Sound) -> Any:
+        """Render len(out) frames."""
+
+
+def stream(player: Player, score: Score, rate: int, block_size: int, tail: float | None) -> Iterator[Sound]:
+    """The sound of a score from t = 0 on, latency taken out; each chunk is overwritten by the next.
+
+    `tail` seconds follow the last event; without it, what the strings need to fall silent, at most LONGEST_TAIL.
+    """
+    _check(score, block_size, tail)
+    score_frames = round(score.length * rate)
+    frames = score_frames + round((LONGEST_TAIL if tail is None else tail) * rate)
+    feed = _Feed(player, score.events(rate), block_size)
+    out = np.zeros((CHUNK, player.channels), np.float32)
+    for at in range(0, player.latency, CHUNK):  # what comes before t = 0
+        feed.run(out[: min(CHUNK, player.latency - at)])
+    for at in range(0, frames, CHUNK):
+        was_silent = player.silent
+        chunk = out[: min(CHUNK, frames - at)]
+        feed.run(chunk)
+        if tail is None:
+            _fade(chunk, frames - at, round(FADE * rate))
+        yield chunk
+        # One chunk of silence is played before the end, for what is still in the filters.
+        if tail is None and was_silent and at + CHUNK > score_frames and player.silent:
+            return
+
+
+class _Feed:
+    """Plays blocks, handing each event over with the block it falls in."""
+
+    def __init__(self, player: Player, events: Iterator[tuple[int, tuple[int, ...]]], block_size: int) -> None:
+        self._player, self._block, self._clock = player, block_size, 0
+        self._events = _spread(events)
+        self._next = next(self._events, None)
+
+    def run(self, out: Sound) -> None:
+        """Fill `out`."""
+        at = 0
+        while at < len(out):
+            frames = self._hand_over(min(self._block, len(out) - at))
+            self._player.run(out[at : at + frames])
+            self._clock += frames
+            at += frames
+
+    def _hand_over(self, frames: int) -> int:
+        """Schedule the events of a block; where they are too many for the ring, a shorter block."""
+        for _ in range(_EVENTS_AT_ONCE):
+            if self._next is None or self._next[0] >= self._clock + frames:
+                return frames
+            self._player.schedule(*self._next)
+            self._next = next(self._events, None)
+        return frames if self._next is None else min(frames, self._next[0] - self._clock)
+
+
+def _spread(events: Iterator[tuple[int, tuple[int, ...]]]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """The events, so delayed that no more than _EVENTS_AT_ONCE share a sample."""
+    last, shared = -1, 0
+    for sample, data in events:
+        sample = max(sample, last)
+        shared = shared + 1 if sample == last else 1
+        if shared > _EVENTS_AT_ONCE:
+            sample, shared = sample + 1, 1
+        last = sample
+        yield sample, data
+
+
+def _fade(chunk: Sound, left: int, length: int) -> None:
+    """Fade a chunk that begins `left` frames before the end and reaches into the last `length` of them."""
+    if left - len(chunk) < length:
+        gain = (left - np.arange(len(chunk))) / length
+        chunk *= np.clip(gain, 0.0, 1.0).astype(np.float32)[:, None]
+
+
+def _check(score: Score, block_size: int, tail: float | None) -> None:
+    if not 1 <= block_size <= LARGEST_BLOCK or block_size != int(block_size):
+        raise PhysicsError("block size", block_size, f"must be a whole number, 1 to {LARGEST_BLOCK}", "try 128")
+    if tail is not None and not 0.0 <= tail <= LONGEST:
+        raise PhysicsError("tail", float(tail), f"must be 0 to {LONGEST:g} s", "leave it out to wait for silence")
+    if score.length > LONGEST:
+        raise ScoreError(f"lasts {score.length:.3g} s, at most {LONGEST:g} s are rendered; cut it with start and end")

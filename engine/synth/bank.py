@@ -1,0 +1,296 @@
+"""Design of a whole instrument: the strings of all keys and the memory of all voices, laid out for the renderer.
+
+Everything is allocated here, once. The renderer changes entries, never the arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import pi
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.physics import finite_difference, modal
+from engine.physics.contact import Law
+from engine.physics.excitation import Excitation, raised_cosine
+from engine.physics.grid import REACH
+from engine.physics.retune import grid_tuning, modal_tuning
+from engine.preset.loader import Preset
+from engine.preset.tuning import Tuning
+from engine.synth import decimate, output
+from engine.synth import fields as f
+from engine.synth.control import calm
+from engine.synth.keys import Design, Key, design_key, highest_tension
+from engine.units import t60_to_decay
+
+GLIDE_TIME = 4e-3  # s: time constant of moving parameters
+FADE_TIME = 5e-3  # s: a stolen voice is gone after this
+LOUDNESS = 10.0 ** (-12.0 / 20.0)  # peak of one note at velocity 100, of full scale
+REHEARSAL = 0.25  # s of a note that are listened to for its peak
+REHEARSED = range(24, 109, 3)  # keys
+TARGETS = {
+    "barrier.height": f.TO_HEIGHT,
+    "excitation.position": f.TO_POSITION,
+    "excitation.duration": f.TO_DURATION,
+    "string.loss.s0": f.TO_LOSS,
+    "gain": f.TO_GAIN,
+}
+
+
+class Setup(NamedTuple):
+    """What an instrument is made for."""
+
+    preset: Preset
+    sample_rate: float
+    oversample: int
+    polyphony: int
+    channels: int
+    tuning: Tuning
+
+
+@dataclass
+class Bank:
+    """The arrays behind one instrument and the table of their addresses."""
+
+    keys: list[Key]
+    table: NDArray[np.int64]
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    held: list[NDArray[Any]] = field(default_factory=list)  # arrays known only by address: kept alive here
+
+    def at(self, array: NDArray[Any]) -> int:
+        """The address of an array that will now live as long as the bank."""
+        whole = np.ascontiguousarray(array)
+        self.held.append(whole)
+        return int(whole.ctypes.data)
+
+
+def design_bank(setup: Setup) -> Bank:
+    """All keys and voices of a preset at a sample rate."""
+    preset, sample_rate, oversample = setup.preset, setup.sample_rate, setup.oversample
+    rate = sample_rate * oversample
+    keys = [design_key(preset.problem, preset.model, preset.keys, hz, rate) for hz in setup.tuning.frequencies]
+    bank = Bank(keys, np.zeros(f.TABLE, np.int64))
+    ints, numbers = np.zeros((f.KEYS, f.KEY_INTS), np.int64), np.zeros((f.KEYS, f.KEY_FLOATS))
+    for key, row, values in zip(keys, ints, numbers):
+        if isinstance(key.design, modal.Design):
+            _lay_modal(bank, key.design, row, values)
+        elif key.design is not None:
+            _lay_grid(bank, key.design, row, values)
+        values[f.Y_HIGHEST] = highest_tension(key)
+    numbers[:, f.Y_GAIN] = _rehearse(keys, preset)
+    _lay_tables(bank, setup, ints, numbers)
+    return bank
+
+
+def _lay_common(bank: Bank, d: Design, law: Law, row: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+    """What both models keep for a key."""
+    string = d.problem.string
+    b1 = pi / string.length
+    row[f.K_READY], row[f.K_POINTS], row[f.K_FORM] = 1, d.points.height.size, law.form
+    row[f.K_SLOPE], row[f.K_HEIGHT] = bank.at(law.slope), bank.at(d.points.height)
+    values[f.Y_TENSION], values[f.Y_STIFFENING] = string.tension, string.stiffness * b1**2
+    values[f.Y_POWER], values[f.Y_SECANT], values[f.Y_DRAG] = law.power, law.secant, law.drag
+    values[f.Y_STEP], values[f.Y_LENGTH] = 1.0 / d.rate, string.length
+
+
+def _lay_modal(bank: Bank, d: modal.Design, row: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+    c, t, s = d.coefficients, modal_tuning(d), modal.state(d.coefficients)
+    _lay_common(bank, d, c.law, row, values)
+    row[f.K_SIZE], row[f.K_ROWS] = c.forward.size, bank.at(c.rows)
+    row[f.K_REST], row[f.K_REST_PSI] = bank.at(c.rest), bank.at(c.rest_psi)
+    row[f.K_REST_HEARD] = bank.at(c.rows[c.height.size :] @ c.rest)
+    row[f.K_BEND], row[f.K_PULL], row[f.K_DECAY] = bank.at(t.bend), bank.at(t.pull), bank.at(t.decay)
+    row[f.K_SHRINK], row[f.K_STRIKE] = bank.at(t.shrink), bank.at(t.strike)
+    row[f.K_WAVE] = bank.at(np.pad(d.modes.wavenumber, (0, c.forward.size - d.modes.wavenumber.size)))
+    row[f.K_FORWARD], row[f.K_BACKWARD_TAPS] = bank.at(c.forward), bank.at(c.backward)
+    row[f.K_SPREAD], row[f.K_SPRING], row[f.K_INJECT] = bank.at(c.spread), bank.at(c.spring), bank.at(c.inject)
+    row[f.K_RESPONSE] = bank.at(c.response)
+    values[f.Y_MASS], values[f.Y_INERTIA] = t.mass, c.inertia[0]
+    values[f.Y_REST_ENERGY] = sum(modal.energy(c, s))
+
+
+def _lay_grid(bank: Bank, d: finite_difference.Design, row: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+    c, t, s = d.coefficients, grid_tuning(d), finite_difference.state(d.coefficients)
+    surface, ports = c.surface, c.ports
+    _lay_common(bank, d, surface.law, row, values)
+    row[f.K_SIZE], row[f.K_INTERVALS], row[f.K_WIDE] = c.rest.size, d.grid.intervals, c.stencil.wide
+    row[f.K_FIRST], row[f.K_STRIKE_NODE] = surface.first_node, ports.inject_node
+    row[f.K_OBSTACLES] = surface.obstacle_node.size
+    row[f.K_OBSTACLE_NODE], row[f.K_OBSTACLE] = bank.at(surface.obstacle_node), bank.at(surface.obstacle)
+    row[f.K_REST], row[f.K_REST_PSI] = bank.at(c.rest), bank.at(c.rest_psi)
+    reach = ports.pickup_node[:, None] + REACH + np.arange(finite_difference.TAPS)
+    row[f.K_REST_HEARD] = bank.at((ports.pickup * c.rest[reach]).sum(axis=1))
+    row[f.K_PULL], row[f.K_BEND], row[f.K_LOSS] = bank.at(t.pull), bank.at(t.bend), bank.at(t.loss)
+    row[f.K_WEIGHTS], row[f.K_STRIKE] = bank.at(t.weights), bank.at(t.strike)
+    row[f.K_PICKUP_NODE], row[f.K_PICKUP] = bank.at(ports.pickup_node), bank.at(ports.pickup)
+    row[f.K_BACKWARD] = bank.at(c.meter.backward)
+    row[f.K_FORWARD], row[f.K_BACKWARD_TAPS] = bank.at(c.stencil.now), bank.at(c.stencil.before)
+    row[f.K_INJECT], row[f.K_RESPONSE] = bank.at(ports.inject), bank.at(surface.response)
+    values[f.Y_DESIGNED_ANSWER] = surface.answer
+    values[f.Y_DECAY], values[f.Y_ANSWER] = t.decay, t.answer
+    values[f.Y_INERTIA], values[f.Y_BEND], values[f.Y_CENTRED] = c.meter.inertia, c.meter.bend, c.meter.centred
+    values[f.Y_STRETCH] = c.meter.stretch / d.problem.string.tension
+    values[f.Y_REST_ENERGY] = sum(finite_difference.energy(c, s))
+
+
+def _rehearse(keys: list[Key], preset: Preset) -> NDArray[np.float64]:
+    """Gain of every key: notes at velocity 100 are played at design time and their peaks brought to one loudness."""
+    heard, decibels = [], []
+    for number in REHEARSED:
+        design = keys[number].design
+        if design is None:
+            continue
+        peak = _peak(design, preset)
+        if peak > 0.0:
+            heard.append(number)
+            decibels.append(-20.0 * np.log10(peak))
+    if not heard:
+        return np.ones(f.KEYS)
+    level = np.interp(np.arange(f.KEYS), heard, decibels)
+    return np.asarray(LOUDNESS * 10.0 ** ((level + preset.gain) / 20.0))
+
+
+def _peak(d: Design, preset: Preset) -> float:
+    """Peak of one pluck in the louder output channel, as the preset's pickups and pans make it."""
+    excitation = preset.problem.excitation
+    force = raised_cosine(Excitation(0.5, excitation.force, excitation.duration), d.rate, round(REHEARSAL * d.rate))
+    out = np.zeros((force.size, len(preset.problem.pickups)))
+    if isinstance(d, modal.Design):
+        modal.kernel(d.coefficients, modal.state(d.coefficients), force, out)
+    else:
+        finite_difference.kernel(d.coefficients, finite_difference.state(d.coefficients), force, out)
+    out -= out[0]
+    sides = pans(preset)
+    for p in range(out.shape[1]):
+        if sides[p, 2]:
+            out[:, p] = np.diff(out[:, p], prepend=0.0) * d.rate
+    return float(np.abs(out @ sides[:, :2]).max())
+
+
+def pans(preset: Preset) -> NDArray[np.float64]:
+    """Per pickup: equal-power gains left and right (1 and 1 in the middle), and whether it hears velocity."""
+    angle = (np.array(preset.pans) + 1.0) * (pi / 4.0)
+    velocity = [pickup.kind == "velocity" for pickup in preset.problem.pickups]
+    return np.stack([np.cos(angle) * 2**0.5, np.sin(angle) * 2**0.5, velocity], axis=1)
+
+
+def _lay_tables(bank: Bank, setup: Setup, key_ints: NDArray[np.int64], key_floats: NDArray[np.float64]) -> None:
+    preset, pickups = setup.preset, len(setup.preset.problem.pickups)
+    voices, longest = setup.polyphony + f.SPARE_VOICES, f.TICK * setup.oversample
+    scratch = max(int(key_ints[:, f.K_SIZE].max()), 1)
+    maps = [(c.number if c.number is not None else f.C_PRESSURE, c) for c in preset.controllers]
+    filtering = decimate.design(setup.sample_rate, setup.oversample)
+    filtered = decimate.state(filtering)
+    finishing = output.design(setup.sample_rate, setup.channels)
+    finished = output.state(finishing)
+    settings = np.zeros(f.SETTINGS, np.int64)
+    settings[f.S_MODEL] = f.MODAL if preset.model == "modal" else f.GRID
+    settings[f.S_VOICES], settings[f.S_POLYPHONY], settings[f.S_PICKUPS] = voices, setup.polyphony, pickups
+    settings[f.S_OVERSAMPLE], settings[f.S_MAPS], settings[f.S_SCRATCH] = setup.oversample, len(maps), scratch
+    settings[f.S_TAPS], settings[f.S_LATENCY] = filtering.taps.size, filtering.latency
+    settings[f.S_CHANNELS] = setup.channels
+    bank.arrays = {  # in the order of the table
+        "settings": settings,
+        "numbers": _numbers(setup, finishing),
+        "key_ints": key_ints,
+        "key_floats": key_floats,
+        "voice_ints": _voice_rows(bank, voices, key_ints, pickups),
+        "voice_floats": np.zeros((voices, f.VOICE_FLOATS)),
+        "channels": np.zeros((f.CHANNELS, f.CHANNEL_INTS), np.int64),
+        "map_ints": np.array([(number, TARGETS[c.to]) for number, c in maps], np.int64).reshape(-1, 2),
+        "map_floats": np.array([_range(preset, c.to, c.low, c.high) for _, c in maps], float).reshape(-1, 2),
+        "ring": np.zeros(f.R_ROWS + 2 * f.RING_SIZE, np.int64),
+        "late": np.zeros(f.L_FLAGS + f.CHANNELS * f.KEYS, np.int64),
+        "meters": np.zeros(f.METERS, np.int64),
+        "force": np.zeros(longest),
+        "out": np.zeros((longest, pickups)),
+        "bus": np.zeros((longest, pickups)),
+        "last": np.zeros(pickups),
+        "pans": np.ascontiguousarray(pans(preset)),
+        "scratch": np.zeros(scratch),
+        "stereo": np.zeros((longest, 2)),
+        "base": np.zeros((f.TICK, 2)),
+        "taps": filtering.taps,
+        "history": filtered.history,
+        "oldest": filtered.oldest,
+        "mean": finished.mean,
+        "volume": finished.gain,
+        "wanted": finished.wanted,
+        "peak": finished.peak,
+    }
+    assert len(bank.arrays) == f.TABLE
+    bank.table[:] = [array.ctypes.data for array in bank.arrays.values()]
+    reset_bank(bank)
+
+
+def reset_bank(bank: Bank) -> None:
+    """As if just made: clock at zero, no voice sounding, controllers never moved, filters empty."""
+    a = bank.arrays
+    a["settings"][[f.S_CLOCK, f.S_BORN]] = 0
+    a["voice_ints"][:, : f.V_FORWARD] = 0
+    for name in ("voice_floats", "ring", "late", "meters", "last", "history", "oldest", "mean", "peak"):
+        a[name][...] = 0
+    a["wanted"][0] = a["numbers"][f.N_VOLUME]
+    a["volume"][0] = a["numbers"][f.N_VOLUME] * a["numbers"][f.N_SCALE]
+    for channel in a["channels"]:
+        calm(channel)
+        channel[f.C_RANGE] = 200
+
+
+def _numbers(setup: Setup, finishing: output.Output) -> NDArray[np.float64]:
+    preset, sample_rate = setup.preset, setup.sample_rate
+    n, excitation = np.zeros(f.NUMBERS), preset.problem.excitation
+    n[f.N_RATE] = sample_rate * setup.oversample
+    n[f.N_DRIFT], n[f.N_OUTPUT_GLIDE] = finishing.drift, finishing.glide
+    n[f.N_SCALE], n[f.N_VOLUME] = finishing.scale, finishing.gain
+    n[f.N_FORCE], n[f.N_DURATION], n[f.N_POSITION] = excitation.force, excitation.duration, excitation.position
+    n[f.N_FORCE_POWER], n[f.N_DURATION_POWER] = preset.velocity.force, preset.velocity.duration
+    n[f.N_RELEASE] = t60_to_decay(preset.release)
+    n[f.N_GLIDE] = 1.0 - np.exp(-f.GLIDE / (GLIDE_TIME * sample_rate))
+    n[f.N_FADE] = 1.0 / (FADE_TIME * sample_rate * setup.oversample)
+    return n
+
+
+def _range(preset: Preset, to: str, low: float, high: float) -> tuple[float, float]:
+    """A mapping's ends as the renderer wants them: differences from the preset, gain as a factor."""
+    if to == "barrier.height":
+        return low - preset.height, high - preset.height
+    if to == "string.loss.s0":
+        s0 = preset.problem.string.loss.s0
+        return low - s0, high - s0
+    if to == "gain":
+        return 10.0 ** ((low - preset.gain) / 20.0), 10.0 ** ((high - preset.gain) / 20.0)
+    return low, high
+
+
+def _voice_rows(bank: Bank, voices: int, key_ints: NDArray[np.int64], pickups: int) -> NDArray[np.int64]:
+    """Arrays for each voice, as large as the largest key needs."""
+    size = max(int(key_ints[:, f.K_SIZE].max()), REACH + 1, finite_difference.TAPS)
+    points = max(int(key_ints[:, f.K_POINTS].max()), 1)
+    rows = np.zeros((voices, f.VOICE_INTS), np.int64)
+    floats = {
+        f.V_FORWARD: size,
+        f.V_BACKWARD: size,
+        f.V_SPREAD: size,
+        f.V_INJECT: size,
+        f.V_SPRING: size,
+        f.V_STRIKE: size,
+        f.V_RESPONSE: points * (points + pickups),
+        f.V_HEIGHT: points,
+        f.V_LEVEL0: size,
+        f.V_LEVEL1: size,
+        f.V_LEVEL2: size,
+        f.V_FREE: points + pickups,
+        f.V_NOW: points,
+        f.V_BEFORE: points,
+        f.V_PSI: points,
+        f.V_PUSH: points,
+        f.V_LOST: 1,
+    }
+    for row in rows:
+        for column, count in floats.items():
+            row[column] = bank.at(np.zeros(count))
+        row[f.V_PUSHED], row[f.V_CLOCK] = bank.at(np.zeros(points, np.int64)), bank.at(np.zeros(1, np.int64))
+    return rows

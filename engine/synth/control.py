@@ -1,0 +1,170 @@
+"""MIDI messages as what they do to voices: notes, pedals, bends, controllers; events from the ring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.compiled import load_acquire, native, store_release
+from engine.synth.fields import *
+from engine.synth.machine import Machine
+from engine.synth.voices import begin, pluck
+
+SUSTAIN, SOSTENUTO = 64, 66
+DATA, DATA_FINE, RPN_FINE, RPN = 6, 38, 100, 101
+ALL_SOUND_OFF, RESET_CONTROLLERS, ALL_NOTES_OFF = 120, 121, 123
+
+
+@native
+def obey(m: Machine, message: Any) -> None:
+    """One channel message, packed as status | first << 8 | second << 16."""
+    status, channel = message & 0xF0, message & 0x0F
+    first, second = (message >> 8) & 0x7F, (message >> 16) & 0x7F
+    if status == 0x90 and second > 0:
+        note_on(m, channel, first, second)
+    elif status == 0x80 or status == 0x90:
+        note_off(m, channel, first)
+    elif status == 0xB0:
+        control(m, channel, first, second)
+    elif status == 0xD0:
+        m.channels[channel, C_PRESSURE] = first
+        stir(m, channel)
+    elif status == 0xE0:
+        m.channels[channel, C_BEND] = (first | second << 7) - 8192
+        stir(m, channel)
+
+
+@native
+def stir(m: Machine, channel: Any) -> None:
+    """Have the channel's voices glide to where its controllers now point."""
+    for v in range(m.settings[S_VOICES]):
+        if m.voice_ints[v, V_CHANNEL] == channel:
+            m.voice_ints[v, V_MOVING] = 1
+
+
+@native
+def note_on(m: Machine, channel: Any, key: Any, velocity: Any) -> None:
+    """Pluck the key's string: the one still sounding if there is one, else a free one, else a stolen one."""
+    if m.key_ints[key, K_READY] == 0:
+        return
+    chosen = -1
+    for v in range(m.settings[S_VOICES]):
+        voice = m.voice_ints[v]
+        ringing = voice[V_STATE] == HELD or voice[V_STATE] == RELEASED
+        if ringing and voice[V_KEY] == key and voice[V_CHANNEL] == channel:
+            chosen = v
+    if chosen >= 0:
+        m.voice_ints[chosen, V_STATE] = HELD
+        m.voice_ints[chosen, V_MOVING] = 1
+    else:
+        chosen = slot(m)
+        begin(m, chosen, key, channel)
+    m.settings[S_BORN] += 1
+    m.voice_ints[chosen, V_BORN] = m.settings[S_BORN]
+    pluck(m, chosen, velocity)
+
+
+@native
+def slot(m: Machine) -> Any:
+    """A free voice. Beyond the polyphony the quietest is sent to fade; with no slot left the faintest fade is cut."""
+    sounding, quietest, faintest = 0, -1, -1
+    for v in range(m.settings[S_VOICES]):
+        if m.voice_ints[v, V_STATE] == FADING:
+            if faintest < 0 or m.voice_floats[v, F_FADE] < m.voice_floats[faintest, F_FADE]:
+                faintest = v
+        elif m.voice_ints[v, V_STATE] != FREE:
+            sounding += 1
+            if quietest < 0 or before(m, v, quietest):
+                quietest = v
+    if sounding >= m.settings[S_POLYPHONY]:
+        m.voice_ints[quietest, V_STATE] = FADING
+        m.meters[M_STOLEN] += 1
+        if faintest < 0:
+            faintest = quietest
+    for v in range(m.settings[S_VOICES]):
+        if m.voice_ints[v, V_STATE] == FREE:
+            return v
+    return faintest
+
+
+@native
+def before(m: Machine, v: Any, other: Any) -> Any:
+    """Whether v is stolen rather than the other: released before held, then the lower energy, then the older."""
+    a, b = m.voice_ints[v], m.voice_ints[other]
+    if a[V_STATE] != b[V_STATE]:
+        return a[V_STATE] == RELEASED
+    x, y = m.voice_floats[v, F_ENERGY], m.voice_floats[other, F_ENERGY]
+    if x > 0.0 and y > 0.0 and x != y:
+        return x < y
+    return a[V_BORN] < b[V_BORN]
+
+
+@native
+def note_off(m: Machine, channel: Any, key: Any) -> None:
+    """Let the damper down, as far as the pedals allow."""
+    for v in range(m.settings[S_VOICES]):
+        voice = m.voice_ints[v]
+        if voice[V_STATE] == HELD and voice[V_KEY] == key and voice[V_CHANNEL] == channel:
+            voice[V_STATE] = RELEASED
+            voice[V_MOVING] = 1
+
+
+@native
+def control(m: Machine, channel: Any, number: Any, value: Any) -> None:
+    """Pedals, the bend's range (RPN 0), mode messages; everything else is kept for whoever maps it."""
+    own = m.channels[channel]
+    earlier, own[number] = own[number], value
+    if number == SOSTENUTO:
+        for v in range(m.settings[S_VOICES]):
+            voice = m.voice_ints[v]
+            if voice[V_CHANNEL] == channel:
+                if value >= 64 and earlier < 64:
+                    voice[V_SOSTENUTO] = voice[V_STATE] == HELD
+                elif value < 64:
+                    voice[V_SOSTENUTO] = 0
+    elif number in (DATA, DATA_FINE) and own[RPN] == 0 and own[RPN_FINE] == 0:
+        own[C_RANGE] = max(own[DATA], 0) * 100 + min(max(own[DATA_FINE], 0), 99)
+    elif number == ALL_SOUND_OFF:
+        for v in range(m.settings[S_VOICES]):
+            if m.voice_ints[v, V_CHANNEL] == channel and m.voice_ints[v, V_STATE] != FREE:
+                m.voice_ints[v, V_STATE] = FADING
+    elif number == RESET_CONTROLLERS:
+        calm(own)
+    elif number >= ALL_NOTES_OFF:
+        for v in range(m.settings[S_VOICES]):
+            if m.voice_ints[v, V_CHANNEL] == channel and m.voice_ints[v, V_STATE] == HELD:
+                m.voice_ints[v, V_STATE] = RELEASED
+    stir(m, channel)
+
+
+@native
+def calm(own: Any) -> None:
+    """Controllers as if never moved (-1), so that presets' own values hold; a range set by RPN stays."""
+    for number in range(128):
+        own[number] = UNMOVED
+    own[C_PRESSURE], own[C_BEND] = UNMOVED, 0
+
+
+@native
+def next_event(m: Machine) -> Any:
+    """Sample of the next event that waits in the ring, or a sample that never comes."""
+    if load_acquire(m.ring, R_WRITTEN) == m.ring[R_READ]:
+        return 1 << 62
+    return m.ring[R_ROWS + 2 * (m.ring[R_READ] & (RING_SIZE - 1))]
+
+
+@native
+def take_events(m: Machine) -> None:
+    """Obey everything that is due; then what a full ring could not hold."""
+    while next_event(m) <= m.settings[S_CLOCK]:
+        row = R_ROWS + 2 * (m.ring[R_READ] & (RING_SIZE - 1))
+        message = m.ring[row + 1]
+        store_release(m.ring, R_READ, m.ring[R_READ] + 1)
+        obey(m, message)
+    late = load_acquire(m.late, L_COUNT)
+    if late != m.late[L_SEEN] and m.ring[R_READ] >= load_acquire(m.late, L_AFTER):
+        m.late[L_SEEN] = late
+        for channel in range(CHANNELS):
+            for key in range(KEYS):
+                if m.late[L_FLAGS + channel * KEYS + key]:
+                    m.late[L_FLAGS + channel * KEYS + key] = 0
+                    note_off(m, channel, key)

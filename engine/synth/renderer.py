@@ -1,0 +1,103 @@
+"""The block renderer: one compiled function that is given an address and a number of samples, and nothing else.
+
+Blocks are cut at events and at ticks of the absolute clock, so a block's size decides nothing that can be heard.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.compiled import float_rows, native, single_rows
+from engine.synth import decimate, output
+from engine.synth.control import next_event, take_events
+from engine.synth.fields import *
+from engine.synth.machine import Machine, machine
+from engine.synth.voices import glide, look, sound
+
+
+@native
+def play(table: Any, frames: Any, out: Any) -> None:
+    """The next `frames` samples, float32 [frames, channels] at address `out`, ready for a sound card or a file."""
+    m = machine(table)
+    target = single_rows(out, frames, m.settings[S_CHANNELS])
+    done = 0
+    while done < frames:
+        span = next_span(m, frames - done)
+        decimate.run(m.filter, m.filtered, m.stereo[: span * m.settings[S_OVERSAMPLE]], m.base[:span])
+        output.finish(m.output, m.finished, m.base[:span], target[done : done + span])
+        done += span
+
+
+@native
+def play_raw(table: Any, frames: Any, out: Any) -> None:
+    """The same before the output stage: float64 [frames * oversample, 2] at the model's rate."""
+    m = machine(table)
+    per = m.settings[S_OVERSAMPLE]
+    target = float_rows(out, frames * per, 2)
+    done = 0
+    while done < frames:
+        span = next_span(m, frames - done)
+        for t in range(span * per):
+            target[done * per + t, 0], target[done * per + t, 1] = m.stereo[t, 0], m.stereo[t, 1]
+        done += span
+
+
+@native
+def next_span(m: Machine, most: Any) -> Any:
+    """Obey what is due, then fill m.stereo up to the next event, the next tick, or `most` samples; how many."""
+    take_events(m)
+    clock = m.settings[S_CLOCK]
+    if clock % TICK == 0:
+        look_around(m)
+    # An event that comes in just now, too late, waits for the next span.
+    span = max(min(most, TICK - clock % TICK, next_event(m) - clock), 1)
+    segment(m, span)
+    mix(m, span * m.settings[S_OVERSAMPLE])
+    m.settings[S_CLOCK] += span
+    return span
+
+
+@native
+def look_around(m: Machine) -> None:
+    """Sleep, watchdog and the count of sounding voices."""
+    sounding = 0
+    for v in range(m.settings[S_VOICES]):
+        if m.voice_ints[v, V_STATE] != FREE:
+            look(m, v)
+            sounding += m.voice_ints[v, V_STATE] != FREE
+    m.meters[M_SOUNDING] = sounding
+    m.meters[M_MOST] = max(m.meters[M_MOST], sounding)
+
+
+@native
+def segment(m: Machine, span: Any) -> None:
+    """All voices over a span that no event and no tick interrupts; moving ones in steps of their glide."""
+    per, clock, pickups = m.settings[S_OVERSAMPLE], m.settings[S_CLOCK], m.settings[S_PICKUPS]
+    for t in range(span * per):
+        for p in range(pickups):
+            m.bus[t, p] = 0.0
+    for v in range(m.settings[S_VOICES]):
+        at = 0
+        while at < span and m.voice_ints[v, V_STATE] != FREE:
+            piece = span - at
+            if m.voice_ints[v, V_MOVING]:
+                if (clock + at) % GLIDE == 0:
+                    glide(m, v)
+                piece = min(piece, GLIDE - (clock + at) % GLIDE)
+            sound(m, v, at * per, piece * per)
+            at += piece
+
+
+@native
+def mix(m: Machine, steps: Any) -> None:
+    """The bus's pickups as stereo: a velocity is the difference of its displacement (pan and kind are in m.pans)."""
+    pickups, rate = m.settings[S_PICKUPS], m.numbers[N_RATE]
+    for t in range(steps):
+        left = right = 0.0
+        for p in range(pickups):
+            value = m.bus[t, p]
+            if m.pans[p, 2] != 0.0:
+                value, m.last[p] = (value - m.last[p]) * rate, value
+            left += m.pans[p, 0] * value
+            right += m.pans[p, 1] * value
+        m.stereo[t, 0], m.stereo[t, 1] = left, right

@@ -1,0 +1,328 @@
+"""One voice: a string that is plucked, glides to new tension, damping and barrier height, rings and falls asleep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from engine.compiled import copy, floats, integers, native
+from engine.physics import finite_difference as fd
+from engine.physics import modal
+from engine.physics.excitation import add_raised_cosine
+from engine.physics.grid import REACH
+from engine.physics.retune import lift_nodes, lift_points, tune_grid, tune_modes
+from engine.synth.fields import *
+from engine.synth.machine import (
+    Machine,
+    grid_coefficients,
+    grid_recipe,
+    grid_state,
+    modal_coefficients,
+    modal_recipe,
+    modal_state,
+)
+
+SILENCE = 1e-10  # of the most energy a note had: 100 dB down
+UPRISING = 1e-6  # share by which rounding may raise the energy of a string left alone
+SETTLED = 1e-4  # semitones, or shares of a target, that end a glide
+
+
+@native
+def begin(m: Machine, v: Any, key: Any, channel: Any) -> None:
+    """Take a free slot: the key's string at rest, at the channel's tension and barrier height."""
+    own, numbers = m.voice_floats[v], m.key_floats[key]
+    m.voice_ints[v, V_STATE] = HELD
+    m.voice_ints[v, V_KEY] = key
+    m.voice_ints[v, V_CHANNEL] = channel
+    m.voice_ints[v, V_SOSTENUTO] = 0
+    m.voice_ints[v, V_FORCED] = 0
+    for p in range(PULSES):
+        m.voice_ints[v, V_PULSE + p] = -1
+    own[F_SEMITONES] = aimed_semitones(m, channel)
+    own[F_DAMPING], own[F_LIFT], own[F_GAIN] = 0.0, 0.0, aimed(m, channel, TO_GAIN, 1.0)
+    own[F_FADE], own[F_ENERGY], own[F_PEAK] = 1.0, 0.0, 0.0
+    own[F_TENSION] = bent(numbers, own[F_SEMITONES])
+    refit(m, v)
+    rest(m, v)
+    lift(m, v, aimed(m, channel, TO_HEIGHT, 0.0))
+    m.voice_ints[v, V_MOVING] = 1
+
+
+@native
+def bent(numbers: Any, semitones: Any) -> Any:
+    """Tension that raises the first mode by so many semitones: its square goes with T + EI b^2."""
+    stiffening = numbers[Y_STIFFENING]
+    if semitones == 0.0:
+        return numbers[Y_TENSION]
+    tension = 2.0 ** (semitones / 6.0) * (numbers[Y_TENSION] + stiffening) - stiffening
+    return min(max(tension, 0.02 * numbers[Y_TENSION]), numbers[Y_HIGHEST])
+
+
+@native
+def refit(m: Machine, v: Any) -> None:
+    """Coefficients for the voice's tension and damping."""
+    own, voice = m.voice_floats[v], m.voice_ints[v]
+    ints, numbers, pickups = m.key_ints[voice[V_KEY]], m.key_floats[voice[V_KEY]], m.settings[S_PICKUPS]
+    if own[F_TENSION] == numbers[Y_TENSION] and own[F_DAMPING] == 0.0:
+        refit_as_designed(m, v)
+    elif m.settings[S_MODEL] == MODAL:
+        c = modal_coefficients(ints, numbers, voice, pickups)
+        tune_modes(modal_recipe(ints, numbers, voice), own[F_TENSION], own[F_DAMPING], c, m.scratch)
+    else:
+        c = grid_coefficients(ints, numbers, voice, own, pickups)
+        own[F_ANSWER] = tune_grid(
+            grid_recipe(ints, numbers),
+            own[F_TENSION],
+            own[F_DAMPING],
+            c.stencil.now,
+            c.stencil.before,
+            c.ports.inject,
+            c.surface.response,
+        )
+
+
+@native
+def refit_as_designed(m: Machine, v: Any) -> None:
+    """The design's own coefficients, to the last digit: such a voice moves exactly as `simulate` does."""
+    own, voice = m.voice_floats[v], m.voice_ints[v]
+    ints, points, pickups = m.key_ints[voice[V_KEY]], m.key_ints[voice[V_KEY], K_POINTS], m.settings[S_PICKUPS]
+    if m.settings[S_MODEL] == MODAL:
+        size = ints[K_SIZE]
+        copy(floats(ints[K_FORWARD], size), floats(voice[V_FORWARD], size))
+        copy(floats(ints[K_BACKWARD_TAPS], size), floats(voice[V_BACKWARD], size))
+        copy(floats(ints[K_SPREAD], size), floats(voice[V_SPREAD], size))
+        copy(floats(ints[K_SPRING], size), floats(voice[V_SPRING], size))
+        aim(floats(ints[K_SPREAD], size), floats(voice[V_STRIKE], size), floats(voice[V_INJECT], size))
+        entries = points * (points + pickups)
+    else:
+        copy(floats(ints[K_FORWARD], REACH + 1), floats(voice[V_FORWARD], REACH + 1))
+        copy(floats(ints[K_BACKWARD_TAPS], REACH + 1), floats(voice[V_BACKWARD], REACH + 1))
+        copy(floats(ints[K_INJECT], fd.TAPS), floats(voice[V_INJECT], fd.TAPS))
+        own[F_ANSWER] = m.key_floats[voice[V_KEY], Y_DESIGNED_ANSWER]
+        entries = ints[K_OBSTACLES] * ints[K_OBSTACLES]
+    copy(floats(ints[K_RESPONSE], entries), floats(voice[V_RESPONSE], entries))
+
+
+@native
+def rest(m: Machine, v: Any) -> None:
+    """The string of the voice's key at rest; barrier and excitation where the preset has them."""
+    own, voice = m.voice_floats[v], m.voice_ints[v]
+    ints, numbers, pickups = m.key_ints[voice[V_KEY]], m.key_floats[voice[V_KEY]], m.settings[S_PICKUPS]
+    height, drawn = floats(ints[K_HEIGHT], ints[K_POINTS]), floats(voice[V_HEIGHT], ints[K_POINTS])
+    for k in range(height.size):
+        drawn[k] = height[k]
+    if m.settings[S_MODEL] == MODAL:
+        modal.reset(modal_coefficients(ints, numbers, voice, pickups), modal_state(ints, voice, pickups))
+    else:
+        fd.reset(grid_coefficients(ints, numbers, voice, own, pickups), grid_state(ints, voice))
+    # A note leaves out the onset's step, whose force is zero; the sweep's turn goes on as if it had been taken.
+    integers(voice[V_CLOCK], 1)[0] = 1
+
+
+@native
+def lift(m: Machine, v: Any, to: Any) -> None:
+    """Move the barrier under the string; the work is done by whoever moves it."""
+    own, voice = m.voice_floats[v], m.voice_ints[v]
+    ints, numbers, pickups = m.key_ints[voice[V_KEY]], m.key_floats[voice[V_KEY]], m.settings[S_PICKUPS]
+    by = to - own[F_LIFT]
+    if by == 0.0:
+        return
+    own[F_LIFT] = to
+    if m.settings[S_MODEL] == MODAL:
+        c, s = modal_coefficients(ints, numbers, voice, pickups), modal_state(ints, voice, pickups)
+        lift_points(c.law, s.touch, c.height, by)
+    else:
+        g, t = grid_coefficients(ints, numbers, voice, own, pickups), grid_state(ints, voice)
+        if ints[K_OBSTACLES] > 0:
+            lift_points(g.surface.law, t.touch, g.surface.height, by)
+        else:
+            _, _, newest = fd.levels(t)
+            lift_nodes(g.surface, t.touch, newest, by)
+
+
+@native
+def aimed_semitones(m: Machine, channel: Any) -> Any:
+    """Where the channel's pitch wheel points."""
+    return m.channels[channel, C_BEND] / 8192.0 * m.channels[channel, C_RANGE] * 0.01
+
+
+@native
+def aimed(m: Machine, channel: Any, target: Any, otherwise: Any) -> Any:
+    """What the channel's controllers make of a mapped parameter."""
+    value = otherwise
+    for r in range(m.settings[S_MAPS]):
+        position = m.channels[channel, m.map_ints[r, 0]]
+        if m.map_ints[r, 1] == target and position != UNMOVED:
+            low, high = m.map_floats[r, 0], m.map_floats[r, 1]
+            value = low + (high - low) * position / 127.0
+    return value
+
+
+@native
+def aimed_damping(m: Machine, v: Any) -> Any:
+    """Added decay rate, 1/s: a released key's damper, as far as the pedals let it down, and what is mapped to it."""
+    voice = m.voice_ints[v]
+    channel, damping = voice[V_CHANNEL], 0.0
+    if voice[V_STATE] == RELEASED and voice[V_SOSTENUTO] == 0:
+        pedal = max(m.channels[channel, 64], 0) / 127.0
+        damping = m.numbers[N_RELEASE] * (1.0 - pedal) * (1.0 - pedal)
+    return damping + aimed(m, channel, TO_LOSS, 0.0)
+
+
+@native
+def pluck(m: Machine, v: Any, velocity: Any) -> None:
+    """A raised-cosine force on top of whatever the string does."""
+    voice, own = m.voice_ints[v], m.voice_floats[v]
+    channel = voice[V_CHANNEL]
+    oldest = 0
+    for p in range(PULSES):
+        if voice[V_PULSE + p] < 0:
+            oldest = p
+            break
+        if voice[V_PULSE + p] > voice[V_PULSE + oldest]:
+            oldest = p
+    loud = velocity * 0.01
+    soft = 1.0 - 0.4 * (m.channels[channel, 67] >= 64)
+    force = m.numbers[N_FORCE] * loud ** m.numbers[N_FORCE_POWER] * soft
+    duration = aimed(m, channel, TO_DURATION, m.numbers[N_DURATION]) * loud ** m.numbers[N_DURATION_POWER] / soft
+    own[F_PULSE + 2 * oldest] = force
+    own[F_PULSE + 2 * oldest + 1] = max(duration * m.numbers[N_RATE], 2.0)
+    voice[V_PULSE + oldest] = 0
+    voice[V_FORCED] = 1
+    place(m, v, aimed(m, channel, TO_POSITION, m.numbers[N_POSITION]))
+
+
+@native
+def place(m: Machine, v: Any, position: Any) -> None:
+    """Where the next pluck meets a modal string, as a fraction of its length (a grid's place is fixed)."""
+    voice = m.voice_ints[v]
+    if m.settings[S_MODEL] != MODAL:
+        return
+    ints, numbers, pickups = m.key_ints[voice[V_KEY]], m.key_floats[voice[V_KEY]], m.settings[S_PICKUPS]
+    shape, strike = floats(ints[K_STRIKE], ints[K_SIZE]), floats(voice[V_STRIKE], ints[K_SIZE])
+    wave = floats(ints[K_WAVE], ints[K_SIZE])
+    moved = position != m.numbers[N_POSITION]
+    at = position * numbers[Y_LENGTH]
+    for i in range(strike.size):
+        strike[i] = np.sin(wave[i] * at) if moved else shape[i]
+    c = modal_coefficients(ints, numbers, voice, pickups)
+    aim(c.spread, strike, c.inject)
+
+
+@native
+def aim(spread: Any, strike: Any, inject: Any) -> None:
+    """A newton's effect on every mode, for the place whose mode shapes are in `strike`."""
+    for i in range(inject.size):
+        inject[i] = spread[i] * strike[i]
+
+
+@native
+def glide(m: Machine, v: Any) -> None:
+    """One step of tension, damping, barrier height and gain towards where the player wants them."""
+    own, voice = m.voice_floats[v], m.voice_ints[v]
+    channel, share = voice[V_CHANNEL], m.numbers[N_GLIDE]
+    semitones, damping = aimed_semitones(m, channel), aimed_damping(m, v)
+    height, gain = aimed(m, channel, TO_HEIGHT, 0.0), aimed(m, channel, TO_GAIN, 1.0)
+    moving, retuned = 0, 0
+    if own[F_SEMITONES] != semitones:
+        moving, retuned = 1, 1
+        gap = semitones - own[F_SEMITONES]
+        own[F_SEMITONES] = semitones if abs(gap) < SETTLED else own[F_SEMITONES] + share * gap
+        own[F_TENSION] = bent(m.key_floats[voice[V_KEY]], own[F_SEMITONES])
+    if own[F_DAMPING] != damping:
+        moving, retuned = 1, 1
+        gap = damping - own[F_DAMPING]
+        own[F_DAMPING] = damping if abs(gap) < SETTLED * (1.0 + abs(damping)) else own[F_DAMPING] + share * gap
+    if own[F_LIFT] != height:
+        moving = 1
+        gap = height - own[F_LIFT]
+        lift(m, v, height if abs(gap) < 1e-9 else own[F_LIFT] + share * gap)
+    if own[F_GAIN] != gain:
+        moving = 1
+        gap = gain - own[F_GAIN]
+        own[F_GAIN] = gain if abs(gap) < SETTLED * gain else own[F_GAIN] + share * gap
+    if retuned:
+        refit(m, v)
+    voice[V_MOVING] = moving
+    if moving and voice[V_FORCED] == 0:
+        voice[V_FORCED] = 2  # the hand worked on the string
+
+
+@native
+def force_of(m: Machine, v: Any, steps: Any) -> None:
+    """The plucks' force over the next model steps, into m.force."""
+    voice, own = m.voice_ints[v], m.voice_floats[v]
+    for t in range(steps):
+        m.force[t] = 0.0
+    if voice[V_FORCED] == 0:
+        return
+    going = 0
+    for p in range(PULSES):
+        age = voice[V_PULSE + p]
+        if age < 0:
+            continue
+        peak, length = own[F_PULSE + 2 * p], own[F_PULSE + 2 * p + 1]
+        # The force at the very onset is zero: a note's first step is the one after, so it sounds at once.
+        add_raised_cosine(peak, length, age + 1.0, m.force[:steps])
+        voice[V_PULSE + p] = age + steps if age + steps < length else -1
+        going |= voice[V_PULSE + p] >= 0
+    if not going:
+        voice[V_FORCED] = 2  # forced until now: what the next look finds is no uprising
+
+
+@native
+def sound(m: Machine, v: Any, first: Any, steps: Any) -> None:
+    """Run the voice for some model steps and add it to the bus from `first` on."""
+    voice, own, pickups = m.voice_ints[v], m.voice_floats[v], m.settings[S_PICKUPS]
+    ints, numbers = m.key_ints[voice[V_KEY]], m.key_floats[voice[V_KEY]]
+    force_of(m, v, steps)
+    out = m.out[:steps]
+    if m.settings[S_MODEL] == MODAL:
+        modal.kernel(
+            modal_coefficients(ints, numbers, voice, pickups), modal_state(ints, voice, pickups), m.force[:steps], out
+        )
+    else:
+        fd.kernel(grid_coefficients(ints, numbers, voice, own, pickups), grid_state(ints, voice), m.force[:steps], out)
+    resting = floats(ints[K_REST_HEARD], pickups)
+    gain = numbers[Y_GAIN] * own[F_GAIN]
+    bus = m.bus[first:]
+    if voice[V_STATE] != FADING:
+        for t in range(steps):
+            for p in range(pickups):
+                bus[t, p] += gain * (out[t, p] - resting[p])
+        return
+    for t in range(steps):
+        own[F_FADE] = max(own[F_FADE] - m.numbers[N_FADE], 0.0)
+        for p in range(pickups):
+            bus[t, p] += gain * own[F_FADE] * (out[t, p] - resting[p])
+    if own[F_FADE] == 0.0:
+        voice[V_STATE] = FREE
+
+
+@native
+def look(m: Machine, v: Any) -> None:
+    """Once a tick: is the string silent, or has it gone wild?"""
+    voice, own, pickups = m.voice_ints[v], m.voice_floats[v], m.settings[S_PICKUPS]
+    ints, numbers = m.key_ints[voice[V_KEY]], m.key_floats[voice[V_KEY]]
+    if m.settings[S_MODEL] == MODAL:
+        kinetic, potential, stored = modal.energy(
+            modal_coefficients(ints, numbers, voice, pickups), modal_state(ints, voice, pickups)
+        )
+    else:
+        kinetic, potential, stored = fd.energy(
+            grid_coefficients(ints, numbers, voice, own, pickups), grid_state(ints, voice)
+        )
+    energy = kinetic + potential + stored
+    alone = voice[V_FORCED] == 0 and voice[V_MOVING] == 0
+    if not np.isfinite(energy) or (alone and own[F_ENERGY] > 0.0 and energy > own[F_ENERGY] * (1.0 + UPRISING)):
+        voice[V_STATE] = FREE
+        m.meters[M_WATCHDOG] += 1
+        return
+    own[F_ENERGY] = energy
+    if voice[V_FORCED] == 2:
+        voice[V_FORCED] = 0
+    ringing = energy - numbers[Y_REST_ENERGY]
+    own[F_PEAK] = max(own[F_PEAK], ringing)
+    if alone and ringing <= SILENCE * own[F_PEAK]:
+        voice[V_STATE] = FREE

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Time the whole engine on one core: sitar voices in real time, and what it costs on top of its kernels.
+
+    python3 scripts/bench_engine.py [--json FILE] [--seconds S]
+
+64-frame blocks at 48 kHz, float64, output stage included, notes around C3 over a bridge of 10 contact points, events
+arriving all the time (a controller and a re-struck note every few blocks). JSON: `sitar_voices_x1`, `sitar_voices_x2`,
+`overhead` (whole engine / sum of its kernels, 32 voices), and the curves against voices, oversampling and pitch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import engine
+from engine.physics import modal
+from engine.physics.excitation import raised_cosine
+
+RATE, BLOCK = 48_000, 64
+KEYS = [36 + k for k in range(25)]  # C2 to C4, around C3
+
+
+def instrument(oversample: int, polyphony: int) -> engine.Instrument:
+    """The sitar with 10 contact points and strings that ring on."""
+    preset = engine.load_preset("sitar", {"barrier.points": 10})
+    return engine.Instrument(preset, RATE, BLOCK, oversample, polyphony)
+
+
+def strike(made: engine.Instrument, keys: list[int]) -> None:
+    """One note for each key now, on channels in turn so that a key may sound more than once."""
+    for i, key in enumerate(keys):
+        made.schedule(made.clock, (0x90 | i // len(KEYS) % 16, key, 100))
+
+
+def seconds_per_block(made: engine.Instrument, keys: list[int], seconds: float) -> float:
+    """Median time of a block while these keys sound and events go on arriving."""
+    made.reset()
+    out = np.zeros((BLOCK, made.channels), np.float32)
+    strike(made, keys)
+    for _ in range(64):  # past the plucks
+        made.run(out)
+    times = []
+    for n in range(max(round(seconds * RATE / BLOCK), 50)):
+        if n % 8 == 0:
+            made.schedule(made.clock + n % BLOCK, (0xB0, 16, n % 128))
+        if n % 40 == 0:
+            i = n // 40 % len(keys)
+            made.schedule(made.clock + 17, (0x90 | i // len(KEYS) % 16, keys[i], 80))
+        start = time.perf_counter()
+        made.run(out)
+        times.append(time.perf_counter() - start)
+    sounding = made.report()["voices"]
+    if sounding != len(keys):
+        sys.exit(f"bench_engine: {sounding} voices sound instead of {len(keys)}")
+    return float(np.median(times))
+
+
+def kernels_per_block(made: engine.Instrument, keys: list[int], seconds: float) -> float:
+    """The kernels of the same voices alone, block by block, plucked as they are in the engine."""
+    total = 0.0
+    for key in keys:
+        d = made._bank.keys[key].design
+        assert isinstance(d, modal.Design)
+        steps, blocks = BLOCK * made.oversample, max(round(seconds * RATE / BLOCK), 50)
+        state, out, none = modal.state(d.coefficients), np.zeros((steps, 1)), np.zeros(steps)
+        for force in raised_cosine(d.problem.excitation, d.rate, 64 * steps).reshape(-1, steps):
+            modal.kernel(d.coefficients, state, force, out)
+        times = []
+        for _ in range(blocks):
+            start = time.perf_counter()
+            modal.kernel(d.coefficients, state, none, out)
+            times.append(time.perf_counter() - start)
+        total += float(np.median(times))
+    return total - len(keys) * call_overhead(made)
+
+
+def call_overhead(made: engine.Instrument) -> float:
+    """What a call from Python costs by itself: zero steps of a kernel."""
+    d = made._bank.keys[KEYS[0]].design
+    assert isinstance(d, modal.Design)
+    state, out, none = modal.state(d.coefficients), np.zeros((0, 1)), np.zeros(0)
+    times = []
+    for _ in range(2000):
+        start = time.perf_counter()
+        modal.kernel(d.coefficients, state, none, out)
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))
+
+
+def voices_in_real_time(oversample: int, count: int, seconds: float) -> float:
+    """How many voices fill one core, from the time that `count` of them take."""
+    made = instrument(oversample, 256)
+    keys = [KEYS[i % len(KEYS)] for i in range(count)]
+    return count * (BLOCK / RATE) / seconds_per_block(made, keys, seconds)
+
+
+def later_cost(seconds: float) -> tuple[float, float]:
+    """Median block time in the first second of a decaying chord, and in the 60th."""
+    made = instrument(1, 32)
+    out = np.zeros((BLOCK, made.channels), np.float32)
+    strike(made, KEYS)
+    per_second, medians = RATE // BLOCK, []
+    for second in range(60):
+        times = []
+        for _ in range(per_second):
+            start = time.perf_counter()
+            made.run(out)
+            times.append(time.perf_counter() - start)
+        if second in (0, 59):
+            medians.append(float(np.median(times)))
+    return medians[0], medians[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures")
+    parser.add_argument("--seconds", type=float, default=2.0, help="of sound for each figure (2)")
+    args = parser.parse_args()
+    report: dict[str, Any] = {}
+    for oversample in (1, 2):
+        report[f"sitar_voices_x{oversample}"] = voices_in_real_time(oversample, 64, args.seconds)
+        print(f"x{oversample}: {report[f'sitar_voices_x{oversample}']:.0f} sitar voices in real time on one core")
+    made = instrument(1, 64)
+    keys = [KEYS[i % len(KEYS)] for i in range(32)]
+    ratios = [
+        seconds_per_block(made, keys, args.seconds / 4) / kernels_per_block(made, keys, args.seconds / 8)
+        for _ in range(5)
+    ]
+    report["overhead"] = float(np.median(ratios))
+    print(f"32 voices cost {report['overhead']:.3f} times their kernels")
+    report["against_voices"] = [
+        {"voices": n, "us_per_block": 1e6 * seconds_per_block(made, [KEYS[i % 25] for i in range(n)], args.seconds / 4)}
+        for n in (1, 2, 4, 8, 16, 32, 64)
+    ]
+    report["against_oversampling"] = [
+        {"oversample": x, "voices": voices_in_real_time(x, 32, args.seconds / 2)} for x in (1, 2, 4, 8)
+    ]
+    report["against_pitch"] = [
+        {"key": key, "ns_per_sample": 1e9 * seconds_per_block(made, [key], args.seconds / 4) / BLOCK}
+        for key in range(24, 97, 6)
+    ]
+    for name in ("against_voices", "against_oversampling", "against_pitch"):
+        print(name.replace("_", " ") + ": " + ", ".join(" ".join(f"{v:.4g}" for v in r.values()) for r in report[name]))
+    first, last = later_cost(args.seconds)
+    report["block_us_first_second"], report["block_us_60th_second"] = first * 1e6, last * 1e6
+    print(f"a chord of 25: {first * 1e6:.1f} us a block in its first second, {last * 1e6:.1f} in its 60th")
+    if args.json:
+        args.json.write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,274 @@
+"""Audio files read back, byte for byte where that is promised; and the many ways in which none may appear."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from numpy.typing import NDArray
+
+from engine.rendering.audio_file import LARGEST_WAV, AudioFile, Format, audio_file, check_target, container
+from engine.rendering.errors import FileError
+from engine.rendering.report import write_report
+
+RATE = 48_000
+
+
+def noise(frames: int = 10_000, channels: int = 2, seed: int = 0) -> NDArray[np.float32]:
+    return np.random.default_rng(seed).uniform(-1.0, 1.0, (frames, channels)).astype(np.float32)
+
+
+def write(path: Path, audio: NDArray[np.float32], form: Format, chunk: int = 4096, frames: int = 0) -> AudioFile:
+    with audio_file(path, form, frames or len(audio)) as file:
+        for at in range(0, len(audio), chunk):
+            file.write(audio[at : at + chunk])
+    return file
+
+
+@pytest.mark.parametrize("suffix", [".wav", ".flac", ".WAV"])
+@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("rate", [8_000, 44_100, 48_000, 192_000])
+def test_24_bits_are_read_back_to_the_last(tmp_path: Path, suffix: str, channels: int, rate: int) -> None:
+    path, audio = tmp_path / f"sound{suffix}", noise(channels=channels)
+    file = write(path, audio, Format(rate, channels))
+    info = soundfile.info(path)
+    assert (info.samplerate, info.channels, info.frames, info.subtype) == (rate, channels, len(audio), "PCM_24")
+    back, _ = soundfile.read(path, dtype="int32", always_2d=True)
+    expected = np.rint(audio.astype(float) * 2**23)
+    np.testing.assert_array_equal(back >> 8, np.clip(expected, -(2**23), 2**23 - 1))
+    assert file.clipped == (expected == 2**23).sum()
+
+
+def test_floats_are_read_back_exactly_even_beyond_full_scale(tmp_path: Path) -> None:
+    audio = noise() * np.float32(3.0)
+    file = write(tmp_path / "sound.wav", audio, Format(RATE, 2, "32f"))
+    back, _ = soundfile.read(tmp_path / "sound.wav", dtype="float32")
+    np.testing.assert_array_equal(back, audio)
+    assert file.clipped == 0
+
+
+@pytest.mark.parametrize("kind", [".wav 16", ".wav 24", ".wav 32f", ".flac 16", ".flac 24"])
+def test_the_same_sound_makes_the_same_bytes(tmp_path: Path, kind: str) -> None:
+    audio, (suffix, depth) = noise(), kind.split()
+    with pytest.MonkeyPatch.context() as later:
+        write(tmp_path / f"a{suffix}", audio, Format(RATE, 2, depth))
+        # A day later, in other chunks.
+        import time
+
+        now = time.time()
+        later.setattr(time, "time", lambda: now + 86_400)
+        write(tmp_path / f"b{suffix}", audio, Format(RATE, 2, depth), chunk=1000)
+    first, second = ((tmp_path / f"{name}{suffix}").read_bytes() for name in "ab")
+    assert first == second
+    header = first[:200]
+    assert b"PEAK" not in header or header[header.index(b"PEAK") + 12 :][:4] == bytes(4)
+
+
+def test_dither_is_triangular_and_follows_the_seed(tmp_path: Path) -> None:
+    steady = np.full((200_000, 1), 0.3 / 2**15, np.float32)
+    for seed, name in ((1, "a"), (1, "b"), (2, "c")):
+        write(tmp_path / f"{name}.wav", steady, Format(RATE, 1, "16", seed))
+    a, b, c = (soundfile.read(tmp_path / f"{name}.wav", dtype="int16")[0].astype(float) for name in "abc")
+    np.testing.assert_array_equal(a, b)
+    assert (a != c).any()
+    assert set(a) == {-1.0, 0.0, 1.0}  # one step either way, rounded
+    # Neither mean nor variance of the error depends on the sound: the variance is that of TPDF and of rounding, 1/4.
+    for level in (0.0, 0.3, 0.5, 0.77):
+        with audio_file(tmp_path / f"{level}.wav", Format(RATE, 1, "16"), 0) as file:
+            file.write(np.full((200_000, 1), level / 2**15, np.float32))
+        error = soundfile.read(tmp_path / f"{level}.wav", dtype="int16")[0] - level
+        assert error.mean() == pytest.approx(0.0, abs=0.005)
+        assert error.var() == pytest.approx(0.25, abs=0.005)
+
+
+def test_past_four_gigabytes_it_is_rf64(tmp_path: Path) -> None:
+    form = Format(RATE, 2)
+    most = LARGEST_WAV // 6
+    assert container(Path("a.wav"), form, most) == "WAV"
+    assert container(Path("a.wav"), form, most + 1) == "RF64"
+    assert container(Path("a.wav"), Format(RATE, 2, "32f"), most) == "RF64"
+    assert container(Path("a.flac"), form, 10 * most) == "FLAC"
+    for depth in ("16", "24", "32f"):
+        write(tmp_path / f"{depth}.wav", noise(), Format(RATE, 2, depth), frames=10 * most)
+        assert (tmp_path / f"{depth}.wav").read_bytes()[:4] == b"RF64"
+        assert soundfile.info(tmp_path / f"{depth}.wav").frames == 10_000
+    np.testing.assert_array_equal(soundfile.read(tmp_path / "32f.wav", dtype="float32")[0], noise())
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ValueError, MemoryError])
+@pytest.mark.parametrize("name", ["sound.wav", "sound.flac"])
+def test_after_an_error_nothing_is_left(tmp_path: Path, error: type[BaseException], name: str) -> None:
+    def fail() -> None:
+        with audio_file(tmp_path / name, Format(RATE, 2), 100) as file:
+            file.write(noise())
+            assert len(list(tmp_path.iterdir())) == 1
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_leaves_the_old_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "sound.wav"
+    write(path, noise(), Format(RATE, 2))
+    before = path.read_bytes()
+
+    def fail() -> None:
+        with audio_file(path, Format(RATE, 2), 100, force=True) as file:
+            file.write(noise(seed=1))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert path.read_bytes() == before
+    with audio_file(path, Format(RATE, 2), 100, force=True) as file:
+        file.write(noise(seed=1))
+        assert path.read_bytes() == before
+    assert path.read_bytes() != before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+FULL_DISK = """
+import resource, sys
+import numpy as np
+from pathlib import Path
+from engine.rendering.audio_file import Format, audio_file
+from engine.rendering.errors import FileError
+from engine.rendering.levels import normalised
+
+most = int(sys.argv[3])
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+audio = np.random.default_rng(0).uniform(-1.0, 1.0, (4096, 2)).astype(np.float32)
+path = Path(sys.argv[1])
+try:
+    with audio_file(path, Format(48_000, 2, sys.argv[2]), 10_000) as file:
+        chunks = [audio] * 20
+        for chunk in normalised(chunks, 2, -1.0, path.parent) if len(sys.argv) > 4 else chunks:
+            file.write(chunk)
+except FileError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("most", [0, 10, 44, 50_000, 491_540])
+@pytest.mark.parametrize(("name", "depth"), [("a.wav", "24"), ("a.flac", "24"), ("a.wav", "32f"), ("a.flac", "16")])
+def test_a_full_disk_is_told_in_a_line_and_nothing_is_left(tmp_path: Path, name: str, depth: str, most: int) -> None:
+    if depth == "16":
+        most = min(most, 200_000)
+    done = full_disk(tmp_path, name, depth, str(most))
+    assert "cannot be written" in done.stdout
+    assert done.stdout.count("\n") == 1
+    assert (done.stderr, done.returncode, list(tmp_path.iterdir())) == ("", 0, [])
+
+
+def test_a_disk_full_of_the_sound_to_be_normalised_is_told_too(tmp_path: Path) -> None:
+    done = full_disk(tmp_path, "a.wav", "16", "400000", "normalise")
+    assert "cannot be written" in done.stdout
+    assert (done.stderr, done.returncode, list(tmp_path.iterdir())) == ("", 0, [])
+
+
+def full_disk(folder: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-c", textwrap.dedent(FULL_DISK), str(folder / name), *arguments]
+    return subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_impossible_places_are_refused_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "there.wav").touch()
+    (tmp_path / "folder.wav").mkdir()
+    os.mkfifo(tmp_path / "pipe.wav")
+    (tmp_path / "loop.wav").symlink_to(tmp_path / "loop.wav")
+    told = {
+        "there.wav": "exists already; choose another name, or --force",
+        "folder.wav": "is a folder",
+        "pipe.wav": "is not a regular file",
+        "loop.wav": "cannot be written",
+        "missing/a.wav": "its folder does not exist",
+        "there.wav/a.wav": "its folder does not exist",
+        "x" * 300 + ".wav": "cannot be written",
+        "nul\0.wav": "cannot be written",
+    }
+    for name, words in told.items():
+        with pytest.raises(FileError, match=words) as error:
+            check_target(tmp_path / name, force=False)
+        assert str(error.value).isprintable()
+    for name in ("folder.wav", "pipe.wav"):
+        with pytest.raises(FileError):
+            check_target(tmp_path / name, force=True)
+    with pytest.raises(FileError, match="not a regular file"):
+        check_target(Path("/dev/null"), force=True)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="permissions do not bind the superuser")
+def test_a_folder_that_may_not_be_written_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(FileError, match="no permission"):
+        check_target(tmp_path / "a.wav", force=False)
+
+
+def test_formats_that_cannot_be_are_refused_in_a_line(tmp_path: Path) -> None:
+    for name, form, words in [
+        ("a.mp3", Format(RATE, 2), "name it .wav or .flac"),
+        ("a", Format(RATE, 2), "name it .wav or .flac"),
+        ("a.flac", Format(RATE, 2, "32f"), "FLAC holds whole numbers only"),
+        ("a.flac", Format(3_000_000, 2), "FLAC has no 2 channels at 3000000 Hz"),
+    ]:
+        with pytest.raises(FileError, match=words), audio_file(tmp_path / name, form, 100):
+            pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_of_any_kind_are_kept(tmp_path: Path) -> None:
+    names = ["ragā – रागः.wav", "x" * 251 + ".wav", " leading and trailing .wav", "-o.wav", "new\nline.wav"]
+    for name in names:
+        write(tmp_path / name, noise(100), Format(RATE, 2))
+    bytes_name = os.fsencode(tmp_path) + b"/\xff\xfe/"
+    os.mkdir(bytes_name)
+    write(Path(os.fsdecode(bytes_name + b"\xfd.wav")), noise(100), Format(RATE, 2))
+    assert sorted(names) == sorted(path.name for path in tmp_path.iterdir() if path.is_file())
+    assert os.listdir(bytes_name) == [b"\xfd.wav"]
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "link.wav").symlink_to(tmp_path / "real.wav")
+    write(tmp_path / "link.wav", noise(100), Format(RATE, 2))
+    assert (tmp_path / "link.wav").is_symlink()
+    assert soundfile.info(tmp_path / "real.wav").frames == 100
+
+
+def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+
+    def be_late() -> None:
+        with audio_file(path, Format(RATE, 2), 100) as file:
+            file.write(noise(100))
+            path.write_text("mine")
+
+    with pytest.raises(FileError, match="exists by now"):
+        be_late()
+    assert path.read_text() == "mine"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_files_have_the_permissions_of_new_files(tmp_path: Path) -> None:
+    (tmp_path / "usual").touch()
+    write(tmp_path / "a.wav", noise(100), Format(RATE, 2))
+    write_report(tmp_path / "a.json", {}, force=False)
+    for name in ("a.wav", "a.json"):
+        assert (tmp_path / name).stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_a_report_is_whole_or_not_there(tmp_path: Path) -> None:
+    write_report(tmp_path / "a.json", {"peak": -1.5, "none": None}, force=False)
+    assert (tmp_path / "a.json").read_text() == '{\n  "peak": -1.5,\n  "none": null\n}\n'
+    with pytest.raises(FileError, match="exists already"):
+        write_report(tmp_path / "a.json", {}, force=False)
+    with pytest.raises(ValueError, match="JSON"):
+        write_report(tmp_path / "b.json", {"peak": float("nan")}, force=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]

@@ -1,0 +1,233 @@
+"""The house keeps its shape: imports point one way, physics does no I/O, files stay small, documents are true."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import re
+import shlex
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine import cli
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "engine"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room).rglob("*.py"))
+
+# A module imports from its own floor and from those below.
+FLOORS = (
+    {"errors", "units", "compiled", "vectors"},
+    {"physics"},
+    {"preset"},
+    {"synth"},
+    {"simulate", "plot", "describe", "rendering", "render", "bench", "live"},
+    {"commands"},
+    {"cli"},
+)
+# Who else may be asked in, and by whom; numpy comes everywhere.
+GUESTS = {
+    "numba": {"compiled", "vectors"},
+    "llvmlite": {"compiled", "vectors"},
+    "yaml": {"preset"},
+    "matplotlib": {"plot"},
+    "soundfile": {"rendering"},
+    "mido": {"rendering", "render", "live"},
+    "sounddevice": {"live"},
+}
+LAZY = {"matplotlib", "soundfile", "sounddevice", "mido"}  # the engine works without them
+WORLD = {
+    *("os", "io", "pathlib", "sys", "shutil", "tempfile", "glob", "subprocess", "socket", "argparse", "logging"),
+    *("json", "csv", "pickle", "sqlite3", "urllib", "http", "threading", "multiprocessing"),
+}
+
+
+def name_of(file: Path) -> str:
+    """engine/physics/modal.py is physics.modal; the package itself is empty."""
+    parts = file.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def imports(file: Path) -> Iterator[tuple[str, bool]]:
+    """Every module imported, with its dots; whether at the top, where importing the file imports it too."""
+    module = tree(file)
+    for node in ast.walk(module):
+        top = node in module.body
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, top) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: relative import"
+            base = node.module or ""
+            for alias in node.names:
+                inside = PACKAGE.joinpath(*base.split(".")[1:], alias.name)
+                is_module = base.startswith("engine") and (inside.is_dir() or inside.with_suffix(".py").is_file())
+                yield f"{base}.{alias.name}" if is_module else base, top
+
+
+def floor(room: str) -> int:
+    for i, rooms in enumerate(FLOORS):
+        if room in rooms:
+            return i
+    raise AssertionError(f"engine/{room} is on no floor: say in FLOORS from where it may import")
+
+
+# --- imports ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", [f for f in SOURCES if name_of(f)], ids=name_of)
+def test_imports_point_down(file: Path) -> None:
+    here = floor(name_of(file).split(".")[0])
+    for module, _ in imports(file):
+        if module.split(".")[0] == "engine":
+            assert "." in module, "the package's own face is for users"
+            assert floor(module.split(".")[1]) <= here, f"{name_of(file)} imports {module}"
+
+
+def test_no_imports_go_in_circles() -> None:
+    graph = {
+        name_of(f): {m.removeprefix("engine.") for m, top in imports(f) if top and m.startswith("engine.")}
+        for f in SOURCES
+    }
+    done: set[str] = set()
+
+    def visit(module: str, path: tuple[str, ...]) -> None:
+        assert module not in path, f"circle: {' -> '.join((*path, module))}"
+        if module not in done:
+            for other in graph.get(module, ()):
+                visit(other, (*path, module))
+            done.add(module)
+
+    for module in graph:
+        visit(module, ())
+
+
+@pytest.mark.parametrize("file", SOURCES, ids=lambda f: name_of(f) or "engine")
+def test_guests_come_only_where_they_are_asked_in(file: Path) -> None:
+    room = name_of(file).split(".")[0]
+    for module, top in imports(file):
+        package = module.split(".")[0]
+        if package in sys.stdlib_module_names or package in ("engine", "numpy"):
+            continue
+        assert room in GUESTS.get(package, set()), f"{name_of(file)} imports {package}"
+        assert not (top and package in LAZY), f"{package} is imported before anybody needs it"
+
+
+def test_every_guest_is_a_declared_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extra = [line for lines in project["optional-dependencies"].values() for line in lines]
+    declared = {re.split(r"[^\w-]", line)[0] for line in [*project["dependencies"], *extra]}
+    names = {"yaml": "pyyaml", "llvmlite": "numba"}  # numba brings its own llvmlite
+    used = {module.split(".")[0] for file in SOURCES for module, _ in imports(file)}
+    for package in used - set(sys.stdlib_module_names) - {"engine"}:
+        assert names.get(package, package) in declared, f"{package} is used but not declared"
+
+
+@pytest.mark.parametrize("file", sorted((PACKAGE / "physics").rglob("*.py")), ids=name_of)
+def test_physics_knows_nothing_of_the_world(file: Path) -> None:
+    assert not {module.split(".")[0] for module, _ in imports(file)} & WORLD
+    called = {n.func.id for n in ast.walk(tree(file)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    assert not called & {"open", "print", "input", "exec", "eval"}
+
+
+def test_compiler_flags_are_named_in_one_place() -> None:
+    for file in SOURCES:
+        if name_of(file) != "compiled":
+            for node in ast.walk(tree(file)):
+                assert getattr(node, "attr", getattr(node, "id", "")) not in ("njit", "jit", "guvectorize")
+
+
+# --- size and form ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", ALL, ids=lambda f: str(f.relative_to(ROOT)))
+def test_files_and_functions_stay_small(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 500
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno + 1 <= 60, f"{node.name} is too long"
+            count = len(node.args.posonlyargs) + len(node.args.args) + len(node.args.kwonlyargs)
+            assert count <= 12, f"{node.name} takes {count} arguments"
+
+
+@pytest.mark.parametrize("file", SOURCES, ids=lambda f: name_of(f) or "engine")
+def test_every_module_says_what_it_is(file: Path) -> None:
+    module = tree(file)
+    assert ast.get_docstring(module) or not module.body
+
+
+def test_no_script_hides_a_module_of_python() -> None:
+    """A script's folder comes first on the path: scripts/profile.py would break numba, string.py everything."""
+    for file in [*(ROOT / "scripts").iterdir(), *(ROOT / "tests").iterdir()]:
+        assert file.stem not in sys.stdlib_module_names
+
+
+def test_the_public_api_is_there() -> None:
+    assert sorted(engine.__all__) == list(engine.__all__)
+    for name in engine.__all__:
+        assert getattr(engine, name).__doc__
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert engine.__version__ == project["version"]
+    assert f"## {engine.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+# --- documents --------------------------------------------------------------------------------------------------------
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+FENCES = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+SHELL = [line for kind, text in FENCES if kind in ("", "bash", "sh", "console") for line in text.splitlines()]
+COMMANDS = [line.split("  #")[0] for line in SHELL if line.startswith("jawari ")]
+SAID = re.findall(r"`(jawari [^`\n]+)`", README)
+QUICK = ("simulate", "presets")
+
+
+@pytest.mark.parametrize("line", COMMANDS + SAID)
+def test_every_command_in_the_readme_is_one(line: str) -> None:
+    words = shlex.split(line)[1:]
+    if "--help" in words:
+        with pytest.raises(SystemExit) as left, contextlib.redirect_stdout(io.StringIO()):
+            cli._parser().parse_args(words)
+        assert left.value.code == 0
+    elif len(words) > 1 or words[0] == "presets":
+        cli._parser().parse_args(words)
+    else:  # named in passing
+        assert words[0] in cli._parser().format_help()
+
+
+@pytest.mark.parametrize("line", [line for line in COMMANDS if line.split()[1] in QUICK])
+def test_quick_commands_of_the_readme_run(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(line)[1:]
+    assert cli.main(words) == 0
+    for word in words:
+        if word.endswith((".npz", ".png")):
+            assert (tmp_path / word).stat().st_size > 1000
+
+
+@pytest.mark.parametrize("code", [text for kind, text in FENCES if kind == "python"])
+def test_python_of_the_readme_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
+    assert said.getvalue() or "print" not in code
+
+
+def test_the_readme_has_something_to_try() -> None:
+    assert COMMANDS
+    assert any(kind == "python" for kind, _ in FENCES)
+
+
+def test_every_file_the_readme_names_is_there() -> None:
+    for name in set(re.findall(r"\b((?:scripts|engine|presets|tests)/[\w/.-]*\w/?)", README)):
+        assert (ROOT / name).exists(), name

@@ -1,0 +1,312 @@
+"""The compiler's settings: where machine code is kept, what makes it stale, what a kernel may not do."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from numba.core.errors import NumbaError
+from physics.problems import STEEL
+
+from engine import compiled
+from engine.physics import finite_difference, modal
+from engine.physics.barrier import Barrier, Obstacles, Polynomial
+from engine.physics.excitation import Excitation, raised_cosine
+from engine.physics.problem import Contact, Pickup, Problem
+from engine.physics.string import Array, Loss, String
+
+KERNEL = """
+from engine.compiled import native
+
+@native
+def twice(a):
+    for i in range(a.size):
+        a[i] += a[i]
+"""
+
+
+@pytest.fixture
+def fresh_directory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """`cache_directory` decides anew inside the test, and again after it."""
+    compiled.cache_directory.cache_clear()
+    yield
+    monkeypatch.undo()
+    compiled.cache_directory.cache_clear()
+
+
+def module_at(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# --- the cache --------------------------------------------------------------------------------------------------------
+
+
+def test_fingerprint_follows_every_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "engine"
+    original = Path(compiled.__file__).parent
+    shutil.copytree(original, package, ignore=shutil.ignore_patterns("__pycache__"))
+    here = compiled._fingerprint()
+    monkeypatch.setattr(compiled, "__file__", str(package / "compiled.py"))
+    assert compiled._fingerprint() == here, "the same sources elsewhere are the same code"
+    seen = {here}
+    sources = sorted(package.rglob("*.py"))
+    assert len(sources) > 20
+    for source in sources:
+        source.write_bytes(source.read_bytes() + b"# changed\n")
+        seen.add(compiled._fingerprint())
+    assert len(seen) == len(sources) + 1
+    moved = package / "physics" / "contact.py"
+    moved.rename(package / "physics" / "contact2.py")
+    assert compiled._fingerprint() not in seen
+    (package / "notes.txt").write_text("not a source")
+    assert compiled._fingerprint() == compiled._fingerprint()
+
+
+def test_fingerprint_follows_numba_and_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = compiled._fingerprint()
+    with monkeypatch.context() as other:
+        other.setattr(compiled.numba, "__version__", "0.0.1")
+        assert compiled._fingerprint() != here
+    with monkeypatch.context() as other:
+        other.setattr(compiled.llvmlite.binding, "get_host_cpu_name", lambda: "z80")
+        assert compiled._fingerprint() != here
+    assert compiled._fingerprint() == here
+
+
+def test_machine_code_is_kept_where_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_directory: None
+) -> None:
+    monkeypatch.setenv("JAWARI_CACHE_DIR", str(tmp_path / "kept" / "here"))
+    assert compiled.cache_directory().parent == tmp_path / "kept" / "here"
+    (tmp_path / "kernel_of_a_test.py").write_text(KERNEL)
+    a = np.arange(3.0)
+    module_at(tmp_path / "kernel_of_a_test.py").twice(a)
+    assert (a == [0.0, 2.0, 4.0]).all()
+    found = list(compiled.cache_directory().rglob("kernel_of_a_test*.nb[ic]"))
+    assert {path.suffix for path in found} == {".nbi", ".nbc"}
+
+
+def test_default_place_is_the_users_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_directory: None
+) -> None:
+    monkeypatch.delenv("JAWARI_CACHE_DIR", raising=False)
+    monkeypatch.setattr(compiled.sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert compiled.cache_directory().parent == tmp_path / "jawari"
+    monkeypatch.setattr(compiled.sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    assert compiled._user_cache() == tmp_path / "local" / "jawari" / "cache"
+    monkeypatch.setattr(compiled.sys, "platform", "darwin")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert compiled._user_cache() == tmp_path / "Library" / "Caches" / "jawari"
+
+
+def test_unwritable_place_falls_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_directory: None) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder can be made in here")
+    monkeypatch.setenv("JAWARI_CACHE_DIR", str(blocked / "cache"))
+    assert Path(tempfile.gettempdir()) in compiled.cache_directory().parents
+
+
+def test_nobodys_home_falls_back(monkeypatch: pytest.MonkeyPatch, fresh_directory: None) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("JAWARI_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(compiled.sys, "platform", "linux")
+    monkeypatch.setattr(Path, "home", homeless)
+    assert Path(tempfile.gettempdir()) in compiled.cache_directory().parents
+
+
+def test_other_packages_keep_their_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = str(tmp_path / "theirs")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", theirs)
+    (tmp_path / "kernel_of_a_test.py").write_text(KERNEL)
+    module_at(tmp_path / "kernel_of_a_test.py")
+    assert theirs == numba.config.CACHE_DIR
+    with pytest.raises(TypeError):
+        compiled.native(None)  # type: ignore[type-var]
+    assert theirs == numba.config.CACHE_DIR
+    assert not (tmp_path / "theirs").exists()
+
+
+# --- what a kernel may not do -----------------------------------------------------------------------------------------
+
+
+def test_kernels_release_the_interpreter_and_know_no_memory_manager() -> None:
+    assert compiled.FLAGS["nogil"] is True
+    assert compiled.FLAGS["_nrt"] is False
+    assert compiled.FLAGS["error_model"] == "numpy"  # a division by zero is a number, not an exception
+
+
+def test_a_kernel_that_allocates_does_not_compile() -> None:
+    @compiled.inlined
+    def careless(n: int) -> float:
+        return np.zeros(n)[0]  # type: ignore[no-any-return]
+
+    with pytest.raises(NumbaError, match="zeros"):
+        careless(3)
+
+
+def test_nan_stays_visible() -> None:
+    """No flag promises the compiler that numbers are finite."""
+    fast = compiled.FLAGS["fastmath"]
+    assert not fast & {"nnan", "ninf", "fast", "arcp", "afn"}
+
+    @compiled.inlined
+    def odd(x: float) -> bool:
+        return x != x
+
+    assert odd(np.nan)
+    assert not odd(1.0)
+
+
+# --- arrays from addresses, atomics, denormals ------------------------------------------------------------------------
+
+
+@compiled.native
+def double_there(address: Any, rows: Any, columns: Any) -> None:
+    """Twice what lies at an address, as a matrix; then the first row once more, as an array."""
+    matrix = compiled.float_rows(address, rows, columns)
+    for i in range(rows):
+        for j in range(columns):
+            matrix[i, j] += matrix[i, j]
+    row = compiled.floats(address, columns)
+    for j in range(columns):
+        row[j] += row[j]
+
+
+@compiled.native
+def count_up(cell: Any) -> None:
+    compiled.store_release(cell, 1, compiled.load_acquire(cell, 1) + 1)
+
+
+@compiled.native
+def halve_often(a: Any, flushed: Any) -> None:
+    if flushed:
+        compiled.flush_to_zero()
+    for _ in range(1070):
+        a[0] *= 0.5
+
+
+@pytest.mark.interpreted
+def test_an_array_at_an_address_is_the_memory_there() -> None:
+    memory = (ctypes.c_double * 6)(*range(6))
+    double_there(ctypes.addressof(memory), 2, 3)
+    assert list(memory) == [0.0, 4.0, 8.0, 6.0, 8.0, 10.0]
+
+
+@pytest.mark.interpreted
+def test_a_cell_is_read_and_written_in_place() -> None:
+    cell = np.array([7, 41, 9])
+    count_up(cell)
+    assert cell.tolist() == [7, 42, 9]
+
+
+@pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="denormals are flushed on x86 only")
+def test_denormals_vanish_where_asked_and_nowhere_else() -> None:
+    a, here = np.ones(1), np.ones(1)
+    thread_of_its_own(lambda: halve_often(a, True))
+    halve_often(here, False)
+    assert a[0] == 0.0
+    assert 0.0 < here[0] < np.finfo(float).tiny
+
+
+def thread_of_its_own(job: Any) -> None:
+    thread = threading.Thread(target=job)
+    thread.start()
+    thread.join()
+
+
+# --- the kernels as plain Python --------------------------------------------------------------------------------------
+
+SHORT = String(0.3, 1e-3, 60.0, 1e-5, Loss(2.0, 0.0, 1e-3))
+BUMP = Barrier(Polynomial((1e-5, -1e-3)), 0.0, 0.08, 3)
+FRETS = Obstacles((0.05, 0.052, 0.1), (-1e-5, 0.0, -2e-5))
+SMALL = {
+    "free": Problem(SHORT),
+    "fitted": Problem(replace(SHORT, loss=replace(STEEL, s0=20.0))),
+    "linear": Problem(SHORT, BUMP, Contact(1e6, 1.0)),
+    "quarter": Problem(SHORT, BUMP, Contact(1e9, 1.5, 0.3)),
+    "half": Problem(SHORT, FRETS, Contact(1e9, 2.0)),
+    "general": Problem(SHORT, FRETS, Contact(1e7, 1.3, 0.1)),
+}
+
+
+def small_runs() -> dict[str, Array]:
+    """Pickups, energies and forces of both models on problems small enough for an interpreter."""
+    found = {}
+    for name, problem in SMALL.items():
+        heard = (Pickup(0.2), Pickup(0.0, "bridge_force"), Pickup(1.0, "bridge_force"))
+        problem = replace(problem, pickups=heard, excitation=Excitation(0.4, 1.0, 1e-3))
+        for model in (modal, finite_difference):
+            run = model.run(
+                model.design(problem, 12_000.0), raised_cosine(problem.excitation, 12_000.0, 80), at=np.array([3, 77])
+            )
+            log = run.log
+            total = np.stack([log.kinetic, log.potential, log.contact, log.lost, log.work])
+            for part, value in (("heard", log.out), ("energy", total), ("force", log.force), ("shape", run.snapshots)):
+                found[f"{name}.{model.__name__}.{part}"] = value
+    return found
+
+
+@pytest.mark.interpreted
+def test_small_strings_obey_their_laws() -> None:
+    """The same laws as in test_energy.py, so that the interpreted kernels are judged by more than their likeness."""
+    runs = small_runs()
+    for name, value in runs.items():
+        if name.endswith("energy"):
+            kinetic, potential, contact, lost, work = value
+            total = kinetic + potential + contact
+            kept = total + lost - work
+            assert np.abs(kept - kept[0]).max() <= 1e-12 * total.max()
+        if name.endswith("force"):
+            assert value.min(initial=0.0) >= 0.0
+            assert (value.max(initial=0.0) > 0.0) == (value.shape[1] > 0), "the barrier takes part"
+
+
+def test_compiled_kernels_do_what_their_python_says(tmp_path: Path) -> None:
+    """The same runs in an interpreter, to 1e-12 of the largest value."""
+    assert not compiled.INTERPRETED
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import numpy, test_compiled;"
+        "assert test_compiled.compiled.INTERPRETED; numpy.savez(sys.argv[2], **test_compiled.small_runs())"
+    )
+    file = tmp_path / "interpreted.npz"
+    subprocess.run(
+        [sys.executable, "-c", program, str(Path(__file__).parent), str(file)],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        check=True,
+        timeout=60,
+    )
+    interpreted = np.load(file)
+    for name, value in small_runs().items():
+        assert np.abs(value - interpreted[name]).max(initial=0.0) <= 1e-12 * np.abs(value).max(initial=0.0), name
+
+
+@pytest.mark.interpreted
+def test_copy() -> None:
+    source, target = np.arange(5.0), np.zeros(5)
+    compiled.copy(source, target)
+    assert (target == source).all()
