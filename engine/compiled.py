@@ -81,6 +81,11 @@ def cache_directory() -> Path:
     return root / _fingerprint()
 
 
+def cold() -> bool:
+    """Whether these sources have not been compiled on this machine yet, so that a first run will take its time."""
+    return INTERPRETED is False and not any(cache_directory().rglob("*.nbc"))
+
+
 def _user_cache() -> Path:
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "jawari" / "cache"

@@ -25,7 +25,7 @@ MIDI_SUFFIXES = (".mid", ".midi", ".kar", ".rmi")
 def render(
     preset: str | PathLike[str] | Mapping[str, Any] | Preset,
     notes: object = None,
-    sample_rate: int = 48_000,
+    sample_rate: float = 48_000,
     oversample: int | None = None,
     block_size: int = 128,
     tail: float | None = None,
@@ -48,7 +48,7 @@ def render(
     setup = Setup(sample_rate, block_size, oversample, polyphony, tuning, mono)
     player = make_player(preset, setup)
     score = phrase(preset) if notes is None else read_score(notes)
-    chunks = [chunk.copy() for chunk in stream(player, score, sample_rate, block_size, tail)]
+    chunks = [chunk.copy() for chunk in stream(player, score, tail)]
     return np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])
 
 

@@ -30,7 +30,9 @@ def _fd(rule: int) -> Callable[..., Run]:
     def run(problem: Problem, rate: float, force: Array, *, dtype: Any, band: float, **how: Any) -> Run:
         if band < np.inf:
             raise PhysicsError("band", band, "finite differences have no modes to leave out", "use a modal scheme")
-        return finite_difference.run(finite_difference.design(problem, rate, dtype=dtype, rule=rule), force, **how)
+        d = finite_difference.design(problem, rate, dtype=dtype, rule=rule)
+        tell_loss_fit(d)
+        return finite_difference.run(d, force, **how)
 
     return run
 
@@ -168,6 +170,18 @@ def simulate(
         raise PhysicsError("band", limit, "must be above 0 Hz", "try 20000, or leave it out")
     run = SCHEMES[name][0](preset.problem, rate, force, at=at, initial=shape, band=limit, dtype=dtype)
     return _simulation(preset, name, run, order)
+
+
+def tell_loss_fit(d: finite_difference.Design) -> None:
+    """How far the grid's losses are from the law that was asked for."""
+    error = d.grid.loss.worst_error
+    if error > 0.005:
+        warnings.warn(
+            f"finite differences realise the losses s1 and s3 within {error:.1%} of the decay rate over the audible "
+            "band; the modal model is exact",
+            PhysicsWarning,
+            stacklevel=2,
+        )
 
 
 def warn_if_indistinct(d: modal.Design) -> None:

@@ -20,7 +20,7 @@ from engine.rendering.stream import LONGEST_TAIL, Player, Sound, stream
 class Setup:
     """How an instrument is set up, beside its preset."""
 
-    sample_rate: int = 48_000
+    sample_rate: float = 48_000
     block_size: int = 128
     oversample: int | None = None
     polyphony: int | None = None
@@ -85,12 +85,12 @@ def run_job(job: Job, made: Callable[[float], None]) -> list[dict[str, Any]]:
 
 
 def _write(player: Any, job: Job, output: Output, made: Callable[[float], None]) -> dict[str, Any]:
-    setup, how = job.setup, job.treatment
+    how = job.treatment
     player.reset()
-    form = Format(setup.sample_rate, player.channels, how.depth, how.seed)
+    form = Format(int(player.sample_rate), player.channels, how.depth, how.seed)
     tail = LONGEST_TAIL if how.tail is None else how.tail
-    frames = round((output.score.length + tail) * setup.sample_rate)
-    meter = Meter(setup.sample_rate, player.channels)
+    frames = round((output.score.length + tail) * form.rate)
+    meter = Meter(form.rate, form.channels)
     began = time.perf_counter()
     with audio_file(output.path, form, frames, force=how.force) as file:
         for chunk in _treated(player, job, output, made):
@@ -101,6 +101,8 @@ def _write(player: Any, job: Job, output: Output, made: Callable[[float], None])
         "file": str(output.path),
         "preset": job.preset.name,
         "preset_source": job.preset.source,
+        "oversample": player.oversample,
+        "polyphony": player.polyphony,
         "container": file.container,
         "channels": form.channels,
         "frames": meter.frames,
@@ -115,12 +117,12 @@ def _write(player: Any, job: Job, output: Output, made: Callable[[float], None])
 
 
 def _treated(player: Player, job: Job, output: Output, made: Callable[[float], None]) -> Iterator[Sound]:
-    setup, how = job.setup, job.treatment
+    how = job.treatment
 
     def sound() -> Iterator[Sound]:
-        for chunk in stream(player, output.score, setup.sample_rate, setup.block_size, how.tail):
+        for chunk in stream(player, output.score, how.tail):
             yield chunk
-            made(len(chunk) / setup.sample_rate)
+            made(len(chunk) / player.sample_rate)
 
     if how.normalize is not None:
         return normalised(sound(), player.channels, how.normalize, output.path.resolve().parent)

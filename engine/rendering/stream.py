@@ -18,7 +18,6 @@ CHUNK = 4096  # frames handed on at once; where silence is looked for, so length
 LONGEST_TAIL = 30.0  # s, of strings that go on sounding after the last event
 FADE = 0.5  # s, at the end of a tail that had to be cut
 LONGEST = 24 * 3600.0  # s: beyond, a wrong byte in a MIDI file is likelier than music
-LARGEST_BLOCK = 65_536
 # The instrument's ring holds 4096 events. More than these at one sample are spread over the next ones.
 _EVENTS_AT_ONCE = 2048
 
@@ -26,8 +25,10 @@ _EVENTS_AT_ONCE = 2048
 class Player(Protocol):
     """What is needed of `engine.Instrument`."""
 
-    latency: int
+    sample_rate: float
+    block_size: int
     channels: int
+    latency: int
     silent: bool
 
     def schedule(self, sample: int, data: tuple[int, ...]) -> Any:
@@ -37,15 +38,16 @@ class Player(Protocol):
         """Render len(out) frames."""
 
 
-def stream(player: Player, score: Score, rate: int, block_size: int, tail: float | None) -> Iterator[Sound]:
+def stream(player: Player, score: Score, tail: float | None = None) -> Iterator[Sound]:
     """The sound of a score from t = 0 on, latency taken out; each chunk is overwritten by the next.
 
     `tail` seconds follow the last event; without it, what the strings need to fall silent, at most LONGEST_TAIL.
     """
-    _check(score, block_size, tail)
+    _check(score, tail)
+    rate = player.sample_rate
     score_frames = round(score.length * rate)
     frames = score_frames + round((LONGEST_TAIL if tail is None else tail) * rate)
-    feed = _Feed(player, score.events(rate), block_size)
+    feed = _Feed(player, score.events(rate))
     out = np.zeros((CHUNK, player.channels), np.float32)
     for at in range(0, player.latency, CHUNK):  # what comes before t = 0
         feed.run(out[: min(CHUNK, player.latency - at)])
@@ -64,8 +66,8 @@ def stream(player: Player, score: Score, rate: int, block_size: int, tail: float
 class _Feed:
     """Plays blocks, handing each event over with the block it falls in."""
 
-    def __init__(self, player: Player, events: Iterator[tuple[int, tuple[int, ...]]], block_size: int) -> None:
-        self._player, self._block, self._clock = player, block_size, 0
+    def __init__(self, player: Player, events: Iterator[tuple[int, tuple[int, ...]]]) -> None:
+        self._player, self._block, self._clock = player, player.block_size, 0
         self._events = _spread(events)
         self._next = next(self._events, None)
 
@@ -107,9 +109,7 @@ def _fade(chunk: Sound, left: int, length: int) -> None:
         chunk *= np.clip(gain, 0.0, 1.0).astype(np.float32)[:, None]
 
 
-def _check(score: Score, block_size: int, tail: float | None) -> None:
-    if not 1 <= block_size <= LARGEST_BLOCK or block_size != int(block_size):
-        raise PhysicsError("block size", block_size, f"must be a whole number, 1 to {LARGEST_BLOCK}", "try 128")
+def _check(score: Score, tail: float | None) -> None:
     if tail is not None and not 0.0 <= tail <= LONGEST:
         raise PhysicsError("tail", float(tail), f"must be 0 to {LONGEST:g} s", "leave it out to wait for silence")
     if score.length > LONGEST:

@@ -28,8 +28,8 @@ from engine.units import t60_to_decay
 GLIDE_TIME = 4e-3  # s: time constant of moving parameters
 FADE_TIME = 5e-3  # s: a stolen voice is gone after this
 LOUDNESS = 10.0 ** (-12.0 / 20.0)  # peak of one note at velocity 100, of full scale
-REHEARSAL = 0.25  # s of a note that are listened to for its peak
-REHEARSED = range(24, 109, 3)  # keys
+REHEARSAL = 0.75  # s of a note that are listened to for its peak
+REHEARSED = range(24, 109)  # keys
 TARGETS = {
     "barrier.height": f.TO_HEIGHT,
     "excitation.position": f.TO_POSITION,
@@ -96,7 +96,7 @@ def _lay_common(bank: Bank, d: Design, law: Law, row: NDArray[np.int64], values:
 
 
 def _lay_modal(bank: Bank, d: modal.Design, row: NDArray[np.int64], values: NDArray[np.float64]) -> None:
-    c, t, s = d.coefficients, modal_tuning(d), modal.state(d.coefficients)
+    c, t = d.coefficients, modal_tuning(d)
     _lay_common(bank, d, c.law, row, values)
     row[f.K_SIZE], row[f.K_ROWS] = c.forward.size, bank.at(c.rows)
     row[f.K_REST], row[f.K_REST_PSI] = bank.at(c.rest), bank.at(c.rest_psi)
@@ -108,11 +108,10 @@ def _lay_modal(bank: Bank, d: modal.Design, row: NDArray[np.int64], values: NDAr
     row[f.K_SPREAD], row[f.K_SPRING], row[f.K_INJECT] = bank.at(c.spread), bank.at(c.spring), bank.at(c.inject)
     row[f.K_RESPONSE] = bank.at(c.response)
     values[f.Y_MASS], values[f.Y_INERTIA] = t.mass, c.inertia[0]
-    values[f.Y_REST_ENERGY] = sum(modal.energy(c, s))
 
 
 def _lay_grid(bank: Bank, d: finite_difference.Design, row: NDArray[np.int64], values: NDArray[np.float64]) -> None:
-    c, t, s = d.coefficients, grid_tuning(d), finite_difference.state(d.coefficients)
+    c, t = d.coefficients, grid_tuning(d)
     surface, ports = c.surface, c.ports
     _lay_common(bank, d, surface.law, row, values)
     row[f.K_SIZE], row[f.K_INTERVALS], row[f.K_WIDE] = c.rest.size, d.grid.intervals, c.stencil.wide
@@ -132,7 +131,6 @@ def _lay_grid(bank: Bank, d: finite_difference.Design, row: NDArray[np.int64], v
     values[f.Y_DECAY], values[f.Y_ANSWER] = t.decay, t.answer
     values[f.Y_INERTIA], values[f.Y_BEND], values[f.Y_CENTRED] = c.meter.inertia, c.meter.bend, c.meter.centred
     values[f.Y_STRETCH] = c.meter.stretch / d.problem.string.tension
-    values[f.Y_REST_ENERGY] = sum(finite_difference.energy(c, s))
 
 
 def _rehearse(keys: list[Key], preset: Preset) -> NDArray[np.float64]:
@@ -202,7 +200,7 @@ def _lay_tables(bank: Bank, setup: Setup, key_ints: NDArray[np.int64], key_float
         "map_ints": np.array([(number, TARGETS[c.to]) for number, c in maps], np.int64).reshape(-1, 2),
         "map_floats": np.array([_range(preset, c.to, c.low, c.high) for _, c in maps], float).reshape(-1, 2),
         "ring": np.zeros(f.R_ROWS + 2 * f.RING_SIZE, np.int64),
-        "late": np.zeros(f.L_FLAGS + f.CHANNELS * f.KEYS, np.int64),
+        "late": np.zeros(f.LATE, np.int64),
         "meters": np.zeros(f.METERS, np.int64),
         "force": np.zeros(longest),
         "out": np.zeros((longest, pickups)),

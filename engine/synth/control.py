@@ -10,7 +10,7 @@ from engine.synth.machine import Machine
 from engine.synth.voices import begin, pluck
 
 SUSTAIN, SOSTENUTO = 64, 66
-DATA, DATA_FINE, RPN_FINE, RPN = 6, 38, 100, 101
+DATA, DATA_FINE, NRPN_FINE, NRPN, RPN_FINE, RPN = 6, 38, 98, 99, 100, 101
 ALL_SOUND_OFF, RESET_CONTROLLERS, ALL_NOTES_OFF = 120, 121, 123
 
 
@@ -121,19 +121,32 @@ def control(m: Machine, channel: Any, number: Any, value: Any) -> None:
                     voice[V_SOSTENUTO] = voice[V_STATE] == HELD
                 elif value < 64:
                     voice[V_SOSTENUTO] = 0
-    elif number in (DATA, DATA_FINE) and own[RPN] == 0 and own[RPN_FINE] == 0:
-        own[C_RANGE] = max(own[DATA], 0) * 100 + min(max(own[DATA_FINE], 0), 99)
+    elif number in (NRPN, NRPN_FINE):
+        own[RPN] = own[RPN_FINE] = UNMOVED  # data that follow are not for the bend's range
+    elif number == DATA and own[RPN] == 0 and own[RPN_FINE] == 0:
+        own[C_RANGE] = value * 100 + own[C_RANGE] % 100
+    elif number == DATA_FINE and own[RPN] == 0 and own[RPN_FINE] == 0:
+        own[C_RANGE] = own[C_RANGE] // 100 * 100 + min(value, 99)
     elif number == ALL_SOUND_OFF:
-        for v in range(m.settings[S_VOICES]):
-            if m.voice_ints[v, V_CHANNEL] == channel and m.voice_ints[v, V_STATE] != FREE:
-                m.voice_ints[v, V_STATE] = FADING
+        silence(m, channel)
     elif number == RESET_CONTROLLERS:
         calm(own)
+        for v in range(m.settings[S_VOICES]):
+            if m.voice_ints[v, V_CHANNEL] == channel:
+                m.voice_ints[v, V_SOSTENUTO] = 0
     elif number >= ALL_NOTES_OFF:
         for v in range(m.settings[S_VOICES]):
             if m.voice_ints[v, V_CHANNEL] == channel and m.voice_ints[v, V_STATE] == HELD:
                 m.voice_ints[v, V_STATE] = RELEASED
     stir(m, channel)
+
+
+@native
+def silence(m: Machine, channel: Any) -> None:
+    """Have every voice of a channel fade out now, whatever the pedals say."""
+    for v in range(m.settings[S_VOICES]):
+        if m.voice_ints[v, V_CHANNEL] == channel and m.voice_ints[v, V_STATE] != FREE:
+            m.voice_ints[v, V_STATE] = FADING
 
 
 @native
@@ -154,17 +167,27 @@ def next_event(m: Machine) -> Any:
 
 @native
 def take_events(m: Machine) -> None:
-    """Obey everything that is due; then what a full ring could not hold."""
+    """Obey everything that is due, and in its turn what a full ring could not hold."""
+    take_late(m)
     while next_event(m) <= m.settings[S_CLOCK]:
         row = R_ROWS + 2 * (m.ring[R_READ] & (RING_SIZE - 1))
         message = m.ring[row + 1]
         store_release(m.ring, R_READ, m.ring[R_READ] + 1)
         obey(m, message)
-    late = load_acquire(m.late, L_COUNT)
-    if late != m.late[L_SEEN] and m.ring[R_READ] >= load_acquire(m.late, L_AFTER):
-        m.late[L_SEEN] = late
-        for channel in range(CHANNELS):
-            for key in range(KEYS):
-                if m.late[L_FLAGS + channel * KEYS + key]:
-                    m.late[L_FLAGS + channel * KEYS + key] = 0
+        take_late(m)
+
+
+@native
+def take_late(m: Machine) -> None:
+    """End the notes whose end found the ring full, as soon as everything that was queued before has been obeyed."""
+    latest, seen = load_acquire(m.late, L_COUNT), m.late[L_SEEN]
+    if latest == seen or m.ring[R_READ] < load_acquire(m.late, L_AFTER):
+        return
+    m.late[L_SEEN] = latest
+    for channel in range(CHANNELS):
+        for key in range(KEYS + 1):
+            if seen < m.late[L_FLAGS + channel * (KEYS + 1) + key] <= latest:
+                if key < KEYS:
                     note_off(m, channel, key)
+                else:
+                    silence(m, channel)

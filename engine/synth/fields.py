@@ -138,14 +138,13 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     Y_STRETCH,
     Y_BEND,
     Y_CENTRED,
-    Y_REST_ENERGY,
     Y_LENGTH,
     Y_DESIGNED_ANSWER,
     KEY_FLOATS,
-) = range(19)
+) = range(18)
 
 # T_VOICE_INTS: [voices, VOICE_INTS]; from V_FORWARD on addresses.
-V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_PLACED, V_PULSE = range(9)
+V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_PULSE = range(9)
 (
     V_FORWARD,
     V_BACKWARD,
@@ -194,8 +193,10 @@ TO_HEIGHT, TO_POSITION, TO_DURATION, TO_LOSS, TO_GAIN = range(5)
 # T_RING: counts in cache lines of their own, then rows of (sample, message).
 RING_SIZE = 4096
 R_WRITTEN, R_READ, R_ROWS = 0, 8, 16
-# T_LATE: what a full ring may not lose: count, the ring's count when it was written, and a flag per channel and key.
+# T_LATE: what a full ring may not lose. How many, the ring's count at the last of them, how many the renderer has
+# seen; then for each channel the number of the last loss for each of its keys, and for all its sound.
 L_COUNT, L_AFTER, L_SEEN, L_FLAGS = 0, 1, 2, 8
+LATE = L_FLAGS + CHANNELS * (KEYS + 1)
 
 # T_METERS: integers that drivers read.
 M_STOLEN, M_WATCHDOG, M_LOST, M_SOUNDING, M_MOST, METERS = range(6)

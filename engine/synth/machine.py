@@ -66,7 +66,7 @@ def machine(address: Any) -> Any:
         integer_rows(t[T_MAP_INTS], settings[S_MAPS], 2),
         float_rows(t[T_MAP_FLOATS], settings[S_MAPS], 2),
         integers(t[T_RING], R_ROWS + 2 * RING_SIZE),
-        integers(t[T_LATE], L_FLAGS + CHANNELS * KEYS),
+        integers(t[T_LATE], LATE),
         integers(t[T_METERS], METERS),
         floats(t[T_FORCE], longest),
         float_rows(t[T_OUT], longest, pickups),

@@ -27,20 +27,28 @@ def push(table: Any, sample: Any, message: Any) -> Any:
         return 1
     meters = integers(t[T_METERS], METERS)
     meters[M_LOST] += 1
-    return flag(integers(t[T_LATE], L_FLAGS + CHANNELS * KEYS), message, written)
+    return flag(integers(t[T_LATE], LATE), message, written)
 
 
 @native
 def flag(late: Any, message: Any, written: Any) -> Any:
-    """Flag the keys that a note-off, an all-notes-off or an all-sound-off ends."""
+    """Write the loss's number beside the keys that a note-off or an all-notes-off ends, or beside all sound.
+
+    Only this side writes the numbers, and the renderer remembers how far it has come: nothing is erased, so nothing
+    that is lost at this very moment can be erased with it.
+    """
     status, channel, first = message & 0xF0, message & 0x0F, (message >> 8) & 0x7F
-    velocity = (message >> 16) & 0x7F
-    silencing = status == 0xB0 and (first == 120 or first >= 123)
-    if not (status == 0x80 or (status == 0x90 and velocity == 0) or silencing):
+    velocity, number = (message >> 16) & 0x7F, late[L_COUNT] + 1
+    if status == 0x80 or (status == 0x90 and velocity == 0):
+        low, high = first, first + 1
+    elif status == 0xB0 and first >= 123:
+        low, high = 0, KEYS
+    elif status == 0xB0 and first == 120:
+        low, high = KEYS, KEYS + 1
+    else:
         return 0
-    for key in range(KEYS):
-        if silencing or key == first:
-            late[L_FLAGS + channel * KEYS + key] = 1
+    for key in range(low, high):
+        late[L_FLAGS + channel * (KEYS + 1) + key] = number
     store_release(late, L_AFTER, written)
-    store_release(late, L_COUNT, late[L_COUNT] + 1)
+    store_release(late, L_COUNT, number)
     return 1

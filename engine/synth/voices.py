@@ -23,7 +23,8 @@ from engine.synth.machine import (
     modal_state,
 )
 
-SILENCE = 1e-10  # of the most energy a note had: 100 dB down
+SILENCE = 1e-10  # of the most kinetic energy a note had: 100 dB down
+CALM = 32  # looks in a row at a string so slow; a string that swings is slow only where it turns round
 UPRISING = 1e-6  # share by which rounding may raise the energy of a string left alone
 SETTLED = 1e-4  # semitones, or shares of a target, that end a glide
 
@@ -37,6 +38,7 @@ def begin(m: Machine, v: Any, key: Any, channel: Any) -> None:
     m.voice_ints[v, V_CHANNEL] = channel
     m.voice_ints[v, V_SOSTENUTO] = 0
     m.voice_ints[v, V_FORCED] = 0
+    m.voice_ints[v, V_CALM] = 0
     for p in range(PULSES):
         m.voice_ints[v, V_PULSE + p] = -1
     own[F_SEMITONES] = aimed_semitones(m, channel)
@@ -322,7 +324,8 @@ def look(m: Machine, v: Any) -> None:
     own[F_ENERGY] = energy
     if voice[V_FORCED] == 2:
         voice[V_FORCED] = 0
-    ringing = energy - numbers[Y_REST_ENERGY]
-    own[F_PEAK] = max(own[F_PEAK], ringing)
-    if alone and ringing <= SILENCE * own[F_PEAK]:
-        voice[V_STATE] = FREE
+    # A barrier that presses, or has been moved, keeps energy in a string at rest: only motion tells silence.
+    own[F_PEAK] = max(own[F_PEAK], kinetic)
+    voice[V_CALM] = voice[V_CALM] + 1 if alone and kinetic <= SILENCE * own[F_PEAK] else 0
+    if voice[V_CALM] == CALM:
+        voice[V_STATE] = FADING

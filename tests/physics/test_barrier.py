@@ -68,9 +68,9 @@ def test_nodes_share_the_stiffness_but_for_what_the_supports_take(start: float, 
 
 def test_a_node_just_outside_touches_at_the_barriers_edge() -> None:
     """Its half cell is covered, but the profile is not asked beyond its ends."""
-    found = node_points(Barrier(Table((0.105, 0.3), (1e-3, 0.0)), 0.105, 0.3), 1.0, 1.0, 50)
-    assert found.position[0] == pytest.approx(0.1)
-    assert found.height[0] == 1e-3
+    found = node_points(Barrier(Polynomial((0.0, -1e-2)), 0.105, 0.295), 1.0, 1.0, 50)
+    assert found.position[[0, -1]] == pytest.approx([0.1, 0.3])
+    assert found.height[[0, 1, -1]] == pytest.approx([-1.05e-3, -1.2e-3, -2.95e-3])
 
 
 def test_obstacles_come_in_order() -> None:

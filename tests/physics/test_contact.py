@@ -155,6 +155,76 @@ def test_float32_stays_float32(at: Outlook, exponent: float) -> None:
     assert min(out) >= 0.0
 
 
+# --- all points over one step, against the scheme written out ---------------------------------------------------------
+
+
+def solved(points: ContactPoints, exponent: float, response: Array, free: Array, touch: Any, order: range) -> Array:
+    """S3 of NUMERICS section 3 word for word, with the oracle's gradient: the forces of a step."""
+    force = np.zeros(free.size)
+    for k in order:
+        eta, eta_before = points.height[k] - touch.now[k], points.height[k] - touch.before[k]
+        change = touch.before[k] - free[k] - 2.0 * response[k] @ force
+        if touch.psi[k] <= 0.0 and eta <= 0.0 and points.height[k] <= free[k]:
+            continue  # not even the predicted position, before the others push, is inside
+        power = PowerLaw(float(points.stiffness[k]), exponent)
+        at = Outlook(eta_before, eta, change, touch.psi[k], response[k, k])
+        g = gradient.entry_secant(power, at) if eta_before <= 0.0 or eta > 0.0 or touch.psi[k] > 0.0 else 0.0
+        force[k] = g * (touch.psi[k] + 0.25 * g * change) / (1.0 + 0.25 * g**2 * response[k, k])
+    return force
+
+
+def stir(problem: Problem, model: str, seed: int) -> tuple[Any, Any, Any]:
+    """A design and a state of it in mid-flight near the barrier, some points in, some entering; and one let go."""
+    m = MODELS[model]
+    d = m.design(problem, RATE)
+    random = np.random.default_rng(seed)
+    states = m.state(d.coefficients), m.state(d.coefficients)
+    push = 0.3 * random.standard_normal(int(random.integers(20, 90)))
+    for s in states:
+        m.kernel(d.coefficients, s, push, np.zeros((push.size, len(problem.pickups))))
+    states[1].touch.psi[:] = 0.0
+    return d, *states
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("exponent", [1.0, 1.5])
+def test_a_step_of_the_modal_kernel_is_the_sweep_written_out(exponent: float, seed: int) -> None:
+    string = String(0.3, 1e-3, 60.0, 1e-5, Loss(2.0))
+    bumpy = Obstacles(tuple(0.03 * i for i in range(1, 10)), tuple(-1e-6 * (i % 3) for i in range(9)))
+    problem = Problem(string, bumpy, Contact(1e7 / 1e-6 ** (exponent - 1.0), exponent), Excitation(0.37))
+    d, s, free = stir(problem, "modal", seed)
+    c, out = d.coefficients, np.zeros((1, 1))
+    modal.kernel(c._replace(height=np.full(9, -1.0)), free, np.zeros(1), out)
+    forward = s.clock[0] % 2 == 0
+    before = s.touch._replace(now=s.touch.now.copy(), before=s.touch.before.copy(), psi=s.touch.psi.copy())
+    order = range(9) if forward else range(8, -1, -1)
+    unheld = c.rows[:9] @ (free.odd if forward else free.even)
+    wanted = solved(d.points, exponent, c.response[:, :9], unheld, before, order)
+    modal.kernel(c, s, np.zeros(1), out)
+    assert s.touch.force == pytest.approx(wanted, rel=1e-6, abs=1e-9 * (1e-3 + wanted.max()))
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("exponent", [1.0, 1.5])
+def test_a_step_of_the_grids_kernel_is_each_nodes_own(exponent: float, seed: int) -> None:
+    string = String(0.3, 1e-3, 60.0, 1e-5, Loss(2.0))
+    floor = Barrier(Polynomial((-1e-6, 0.0, -1e-5)), 0.05, 0.25)
+    problem = Problem(string, floor, Contact(1e8 / 1e-6 ** (exponent - 1.0), exponent), Excitation(0.37))
+    d, s, free = stir(problem, "fd", seed)
+    c, out, count = d.coefficients, np.zeros((1, 1)), d.points.height.size
+    first, turn = c.surface.first_node + finite_difference.REACH, int(s.clock[0])
+    nodes = slice(first, first + count)
+    old, now, new = ((s.level0, s.level1, s.level2)[(i + turn) % 3] for i in range(3))
+    before = s.touch._replace(now=now[nodes].copy(), before=old[nodes].copy(), psi=s.touch.psi.copy())
+    below = c.surface._replace(height=np.full(count, -1.0))
+    finite_difference.kernel(c._replace(surface=below), free, np.zeros(1), out)
+    unheld = (free.level0, free.level1, free.level2)[(2 + turn) % 3][nodes]
+    wanted = solved(d.points, exponent, c.surface.answer * np.eye(count), unheld, before, range(count))
+    finite_difference.kernel(c, s, np.zeros(1), out)
+    assert s.touch.force == pytest.approx(wanted, rel=1e-6, abs=1e-9 * (1e-3 + wanted.max()))
+    assert new[nodes] == pytest.approx(unheld + c.surface.answer * wanted, abs=1e-15)
+
+
 # --- impact of one mode on an obstacle: closed forms ------------------------------------------------------------------
 
 

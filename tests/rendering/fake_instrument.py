@@ -25,7 +25,8 @@ class FakeInstrument:
         self, preset: Any, sample_rate: int = 48_000, block_size: int = 128, oversample: Any = None,
         polyphony: Any = None, tuning: Any = None, mono: bool = False,
     ) -> None:  # fmt: skip
-        self.preset, self.rate, self.block_size = preset, sample_rate, block_size
+        self.preset, self.sample_rate, self.rate, self.block_size = preset, sample_rate, int(sample_rate), block_size
+        self.oversample, self.polyphony = oversample, polyphony
         self.options = {"oversample": oversample, "polyphony": polyphony, "tuning": tuning}
         self.latency, self.channels = LATENCY, 1 if mono else 2
         self.reset()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
         )
 
     monkeypatch.setattr(job, "make_player", make)
-    monkeypatch.setattr("engine.render.make_player", make)
+    monkeypatch.setattr(import_module("engine.render"), "make_player", make)  # `engine.render` is the function
     for module in (pool, command):
         monkeypatch.setattr(module, "cores", lambda: 1)
     monkeypatch.chdir(tmp_path)
@@ -221,10 +222,8 @@ REFUSALS: list[tuple[str, int, str]] = [
     ("sitar --gain loud", 3, "--gain = loud: must be"),
     ("sitar --gain 2000", 2, "must be -200 to 200 dB"),
     ("sitar --stems key --normalize", 2, "use --gain"),
-    ("sitar --sample-rate 1e9", 4, "must be a whole number, 8000 to 384000 Hz"),
     ("sitar --sample-rate 44100.5", 4, "must be a whole number"),
     ("sitar --sample-rate 1kg", 3, "--sample-rate = 1kg"),
-    ("sitar --block-size 0", 4, "block size = 0: must be a whole number"),
     ("sitar --tuning nonsense", 3, "nonsense"),
 ]
 

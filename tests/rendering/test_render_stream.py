@@ -24,7 +24,7 @@ RATE = 8000
 
 def sound(score: Score, block: int = 128, tail: float | None = None, player: Any = None) -> NDArray[np.float32]:
     player = player or FakeInstrument(None, RATE, block)
-    chunks = [chunk.copy() for chunk in stream(player, score, RATE, block, tail)]
+    chunks = [chunk.copy() for chunk in stream(player, score, tail)]
     return np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])
 
 
@@ -53,7 +53,7 @@ def test_events_are_handed_over_in_their_block_and_in_order() -> None:
 
     score = score_of_notes([Note(60 + i % 5, 1 + i % 127, i * 0.0101, 0.05) for i in range(200)])
     player = Watched(None, RATE, 64)
-    sound(score, 64, player=player)
+    sound(score, player=player)
     assert player.seen == list(score.events(RATE))
 
 
@@ -63,7 +63,7 @@ def test_a_flood_is_spread_over_the_next_samples() -> None:
     heard = {}
     for block in (16, 4096):
         player = FakeInstrument(None, RATE, block)  # its ring holds 4096 events and is watched
-        heard[block] = sound(score_of_messages(flood), block, player=player)
+        heard[block] = sound(score_of_messages(flood), player=player)
         assert len(player.seen) == 10_002
         samples = [sample for sample, _ in player.seen]
         assert samples[0] == RATE // 2
@@ -110,11 +110,8 @@ def test_nothing_to_play_is_no_sound() -> None:
     assert not sound(empty).any()
 
 
-def test_impossible_lengths_and_blocks_are_refused() -> None:
+def test_impossible_lengths_are_refused() -> None:
     score = score_of_notes([Note(60)])
-    for block in (0, -1, 65_537):
-        with pytest.raises(PhysicsError, match="block size"):
-            sound(score, block)
     for tail in (-1.0, float("nan"), float("inf"), 2 * LONGEST):
         with pytest.raises(PhysicsError, match="tail"):
             sound(score, tail=tail)
@@ -133,7 +130,7 @@ def test_memory_does_not_grow_with_the_length() -> None:
     def peak(seconds: int) -> int:
         score = score_of_notes([Note(60, start=seconds)])
         tracemalloc.start()
-        for _ in stream(Quick(None, RATE), score, RATE, 4096, 0.0):
+        for _ in stream(Quick(None, RATE, 4096), score, 0.0):
             pass
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -145,6 +142,6 @@ def test_memory_does_not_grow_with_the_length() -> None:
 
 def test_chunks_are_made_only_when_they_are_taken() -> None:
     player = FakeInstrument(None, RATE, 128)
-    chunks: Iterator[Any] = stream(player, score_of_notes([Note(60, duration=1000.0)]), RATE, 128, 0.0)
+    chunks: Iterator[Any] = stream(player, score_of_notes([Note(60, duration=1000.0)]), 0.0)
     list(itertools.islice(chunks, 3))
     assert player.clock == 3 * CHUNK + LATENCY
