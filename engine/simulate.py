@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from engine.errors import PhysicsError, PhysicsWarning
 from engine.physics import contact, finite_difference, modal
 from engine.physics.excitation import raised_cosine
+from engine.physics.grid import grid
 from engine.physics.problem import Problem
 from engine.physics.record import Run
 from engine.physics.reference import cholesky, iterative, newton_modal
@@ -30,9 +31,7 @@ def _fd(rule: int) -> Callable[..., Run]:
     def run(problem: Problem, rate: float, force: Array, *, dtype: Any, band: float, **how: Any) -> Run:
         if band < np.inf:
             raise PhysicsError("band", band, "finite differences have no modes to leave out", "use a modal scheme")
-        d = finite_difference.design(problem, rate, dtype=dtype, rule=rule)
-        tell_loss_fit(d)
-        return finite_difference.run(d, force, **how)
+        return finite_difference.run(finite_difference.design(problem, rate, dtype=dtype, rule=rule), force, **how)
 
     return run
 
@@ -111,6 +110,11 @@ class Simulation:
     snapshot_time: Array  # s, on the grid of steps
 
     @property
+    def loss_fit_error(self) -> float:
+        """How far a grid's decay rates are from the losses s1 and s3, at worst over the audible band; modes are exact."""
+        return grid(self.preset.problem.string, self.rate).loss.worst_error if self.scheme.startswith("fd") else 0.0
+
+    @property
     def energy_drift(self) -> float:
         """Largest departure from the energy balance, relative to the most energy there was."""
         balance = self.energy.total + self.energy.lost - self.energy.work
@@ -170,18 +174,6 @@ def simulate(
         raise PhysicsError("band", limit, "must be above 0 Hz", "try 20000, or leave it out")
     run = SCHEMES[name][0](preset.problem, rate, force, at=at, initial=shape, band=limit, dtype=dtype)
     return _simulation(preset, name, run, order)
-
-
-def tell_loss_fit(d: finite_difference.Design) -> None:
-    """How far the grid's losses are from the law that was asked for."""
-    error = d.grid.loss.worst_error
-    if error > 0.005:
-        warnings.warn(
-            f"finite differences realise the losses s1 and s3 within {error:.1%} of the decay rate over the audible "
-            "band; the modal model is exact",
-            PhysicsWarning,
-            stacklevel=2,
-        )
 
 
 def warn_if_indistinct(d: modal.Design) -> None:

@@ -98,6 +98,8 @@ def _print_summary(sim: Simulation, took: float) -> None:
     for pickup, column in zip(sim.preset.problem.pickups, sim.pickups.T, strict=True):
         print(f"  {pickup.kind:14} at {pickup.at:<6g} peak {np.abs(column).max():.4g}")
     print(f"  energy         at most {sim.energy.total.max():.4g} J, balance kept to {sim.energy_drift:.1e}")
+    if sim.loss_fit_error > 0.0:
+        print(f"  losses         s1 and s3 realised within {sim.loss_fit_error:.1%} over the audible band")
     if sim.contact_force.size:
         least, most = sim.contact_force.min(), sim.contact_force.max()
         print(f"  contact force  {least:.4g} to {most:.4g} N over {sim.contact_position.size} points")

@@ -77,7 +77,7 @@ def design_bank(setup: Setup) -> Bank:
         if isinstance(key.design, modal.Design):
             _lay_modal(bank, key.design, row, values)
         elif key.design is not None:
-            _lay_grid(bank, key.design, row, values)
+            _lay_grid(bank, key.design, key.pitch or 0.0, row, values)
         values[f.Y_HIGHEST] = highest_tension(key)
     numbers[:, f.Y_GAIN] = _rehearse(keys, preset)
     _lay_tables(bank, setup, ints, numbers)
@@ -110,7 +110,9 @@ def _lay_modal(bank: Bank, d: modal.Design, row: NDArray[np.int64], values: NDAr
     values[f.Y_MASS], values[f.Y_INERTIA] = t.mass, c.inertia[0]
 
 
-def _lay_grid(bank: Bank, d: finite_difference.Design, row: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+def _lay_grid(
+    bank: Bank, d: finite_difference.Design, pitch: float, row: NDArray[np.int64], values: NDArray[np.float64]
+) -> None:
     c, t = d.coefficients, grid_tuning(d)
     surface, ports = c.surface, c.ports
     _lay_common(bank, d, surface.law, row, values)
@@ -131,6 +133,7 @@ def _lay_grid(bank: Bank, d: finite_difference.Design, row: NDArray[np.int64], v
     values[f.Y_DECAY], values[f.Y_ANSWER] = t.decay, t.answer
     values[f.Y_INERTIA], values[f.Y_BEND], values[f.Y_CENTRED] = c.meter.inertia, c.meter.bend, c.meter.centred
     values[f.Y_STRETCH] = c.meter.stretch / d.problem.string.tension
+    values[f.Y_ANGLE] = pi * pitch / d.rate
 
 
 def _rehearse(keys: list[Key], preset: Preset) -> NDArray[np.float64]:

@@ -139,9 +139,10 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     Y_BEND,
     Y_CENTRED,
     Y_LENGTH,
+    Y_ANGLE,
     Y_DESIGNED_ANSWER,
     KEY_FLOATS,
-) = range(18)
+) = range(19)
 
 # T_VOICE_INTS: [voices, VOICE_INTS]; from V_FORWARD on addresses.
 V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_PULSE = range(9)
@@ -174,13 +175,14 @@ V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_PU
     F_DAMPING,
     F_LIFT,
     F_GAIN,
+    F_NEXT_GAIN,
     F_FADE,
     F_ENERGY,
     F_PEAK,
     F_ANSWER,
     F_TENSION,
     F_PULSE,
-) = range(10)
+) = range(11)
 VOICE_FLOATS = F_PULSE + 2 * PULSES  # F_PULSE: peak force and duration (steps) of each pluck
 
 # T_CHANNELS: [CHANNELS, CHANNEL_INTS]; the 128 controllers, then:

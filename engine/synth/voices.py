@@ -42,7 +42,8 @@ def begin(m: Machine, v: Any, key: Any, channel: Any) -> None:
     for p in range(PULSES):
         m.voice_ints[v, V_PULSE + p] = -1
     own[F_SEMITONES] = aimed_semitones(m, channel)
-    own[F_DAMPING], own[F_LIFT], own[F_GAIN] = 0.0, 0.0, aimed(m, channel, TO_GAIN, 1.0)
+    own[F_DAMPING], own[F_LIFT] = 0.0, 0.0
+    own[F_GAIN] = own[F_NEXT_GAIN] = aimed(m, channel, TO_GAIN, 1.0)
     own[F_FADE], own[F_ENERGY], own[F_PEAK] = 1.0, 0.0, 0.0
     own[F_TENSION] = bent(numbers, own[F_SEMITONES])
     refit(m, v)
@@ -53,11 +54,17 @@ def begin(m: Machine, v: Any, key: Any, channel: Any) -> None:
 
 @native
 def bent(numbers: Any, semitones: Any) -> Any:
-    """Tension that raises the first mode by so many semitones: its square goes with T + EI b^2."""
-    stiffening = numbers[Y_STIFFENING]
+    """Tension that raises the first mode by so many semitones: its square goes with T + EI b^2.
+
+    On a grid the square of sin(w k / 2) does (T5); Y_ANGLE is that w k / 2, and zero for modes.
+    """
+    stiffening, angle = numbers[Y_STIFFENING], numbers[Y_ANGLE]
     if semitones == 0.0:
         return numbers[Y_TENSION]
-    tension = 2.0 ** (semitones / 6.0) * (numbers[Y_TENSION] + stiffening) - stiffening
+    ratio = 2.0 ** (semitones / 12.0)
+    if angle > 0.0:
+        ratio = np.sin(min(angle * ratio, 0.5 * np.pi)) / np.sin(angle)
+    tension = ratio * ratio * (numbers[Y_TENSION] + stiffening) - stiffening
     return min(max(tension, 0.02 * numbers[Y_TENSION]), numbers[Y_HIGHEST])
 
 
@@ -240,10 +247,11 @@ def glide(m: Machine, v: Any) -> None:
         moving = 1
         gap = height - own[F_LIFT]
         lift(m, v, height if abs(gap) < 1e-9 else own[F_LIFT] + share * gap)
+    own[F_GAIN] = own[F_NEXT_GAIN]
     if own[F_GAIN] != gain:
         moving = 1
         gap = gain - own[F_GAIN]
-        own[F_GAIN] = gain if abs(gap) < SETTLED * gain else own[F_GAIN] + share * gap
+        own[F_NEXT_GAIN] = gain if abs(gap) < SETTLED * gain else own[F_GAIN] + share * gap
     if retuned:
         refit(m, v)
     voice[V_MOVING] = moving
@@ -286,19 +294,25 @@ def sound(m: Machine, v: Any, first: Any, steps: Any) -> None:
         )
     else:
         fd.kernel(grid_coefficients(ints, numbers, voice, own, pickups), grid_state(ints, voice), m.force[:steps], out)
-    resting = floats(ints[K_REST_HEARD], pickups)
-    gain = numbers[Y_GAIN] * own[F_GAIN]
-    bus = m.bus[first:]
-    if voice[V_STATE] != FADING:
-        for t in range(steps):
-            for p in range(pickups):
-                bus[t, p] += gain * (out[t, p] - resting[p])
-        return
+    add_to_bus(m, v, first, steps)
+
+
+@native
+def add_to_bus(m: Machine, v: Any, first: Any, steps: Any) -> None:
+    """What the voice's pickups heard, away from rest; the gain goes straight from one step of the glide to the next."""
+    voice, own, pickups = m.voice_ints[v], m.voice_floats[v], m.settings[S_PICKUPS]
+    resting, gain = floats(m.key_ints[voice[V_KEY], K_REST_HEARD], pickups), m.key_floats[voice[V_KEY], Y_GAIN]
+    span = GLIDE * m.settings[S_OVERSAMPLE]
+    start, slope = gain * own[F_GAIN], gain * (own[F_NEXT_GAIN] - own[F_GAIN]) / span
+    age = (m.settings[S_CLOCK] * m.settings[S_OVERSAMPLE] + first) % span + 1
+    fade, loss = own[F_FADE], m.numbers[N_FADE] * (voice[V_STATE] == FADING)
     for t in range(steps):
-        own[F_FADE] = max(own[F_FADE] - m.numbers[N_FADE], 0.0)
+        fade = max(fade - loss, 0.0)
+        level = fade * (start + slope * (age + t))
         for p in range(pickups):
-            bus[t, p] += gain * own[F_FADE] * (out[t, p] - resting[p])
-    if own[F_FADE] == 0.0:
+            m.bus[first + t, p] += level * (m.out[t, p] - resting[p])
+    own[F_FADE] = fade
+    if fade == 0.0:
         voice[V_STATE] = FREE
 
 
