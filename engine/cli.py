@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 import warnings
@@ -19,6 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(arguments)
     warnings.showwarning = lambda message, *_: print(f"jawari: note: {message}", file=sys.stderr)
     warnings.simplefilter("always", PhysicsWarning)
+    logging.basicConfig(format="jawari: %(message)s")
+    logging.getLogger("jawari").setLevel(logging.INFO)
     try:
         code = int(args.run(args))
         print(end="", flush=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import logging
 import os
 import platform
 import sys
@@ -45,6 +46,11 @@ def native(function: F) -> F:
     return _compile(function, cache=True)
 
 
+def guarded(function: F) -> F:
+    """The same, but called from Python it keeps the interpreter's lock: one caller at a time."""
+    return _compile(function, cache=True, nogil=False)
+
+
 def inlined(function: F) -> F:
     """The same for a small function that must dissolve into its caller."""
     return _compile(function, forceinline=True)
@@ -60,7 +66,7 @@ def _compile(function: F, **options: Any) -> F:
     theirs = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_directory())
     try:
-        return numba.njit(**FLAGS, **options)(function)  # type: ignore[no-any-return]
+        return numba.njit(**{**FLAGS, **options})(function)  # type: ignore[no-any-return]
     finally:
         numba.config.CACHE_DIR = theirs
 
@@ -81,9 +87,10 @@ def cache_directory() -> Path:
     return root / _fingerprint()
 
 
-def cold() -> bool:
-    """Whether these sources have not been compiled on this machine yet, so that a first run will take its time."""
-    return INTERPRETED is False and not any(cache_directory().rglob("*.nbc"))
+def tell_if_cold(function: str) -> None:
+    """Log why a first run of these sources on this machine takes its time; `function` is "file.name", compiled last."""
+    if not INTERPRETED and not any(cache_directory().rglob(f"{function}-*.nbc")):
+        logging.getLogger("jawari").info("compiling for this machine, once; up to half a minute")
 
 
 def _user_cache() -> Path:

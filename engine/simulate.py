@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.compiled import tell_if_cold
 from engine.errors import PhysicsError, PhysicsWarning
 from engine.physics import contact, finite_difference, modal
 from engine.physics.excitation import raised_cosine
@@ -31,7 +32,9 @@ def _fd(rule: int) -> Callable[..., Run]:
     def run(problem: Problem, rate: float, force: Array, *, dtype: Any, band: float, **how: Any) -> Run:
         if band < np.inf:
             raise PhysicsError("band", band, "finite differences have no modes to leave out", "use a modal scheme")
-        return finite_difference.run(finite_difference.design(problem, rate, dtype=dtype, rule=rule), force, **how)
+        d = finite_difference.design(problem, rate, dtype=dtype, rule=rule)
+        tell_if_cold("finite_difference.observe")
+        return finite_difference.run(d, force, **how)
 
     return run
 
@@ -40,6 +43,7 @@ def _modal(rule: int) -> Callable[..., Run]:
     def run(problem: Problem, rate: float, force: Array, *, dtype: Any, band: float, **how: Any) -> Run:
         d = modal.design(problem, rate, band=band, dtype=dtype, rule=rule)
         warn_if_indistinct(d)
+        tell_if_cold("modal.observe")
         return modal.run(d, force, **how)
 
     return run
@@ -111,7 +115,7 @@ class Simulation:
 
     @property
     def loss_fit_error(self) -> float:
-        """How far a grid's decay rates are from the losses s1 and s3, at worst over the audible band; modes are exact."""
+        """How far a grid is from the losses s1 and s3, at worst over the audible band; modes are exact."""
         return grid(self.preset.problem.string, self.rate).loss.worst_error if self.scheme.startswith("fd") else 0.0
 
     @property

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
-from engine.compiled import cold
 from engine.errors import EngineError, PresetError
 from engine.units import parse_quantity
 
@@ -26,12 +24,6 @@ class UsageError(EngineError):
     """Arguments that do not go together, or that lie outside their range."""
 
     exit_code = 2
-
-
-def announce_compilation() -> None:
-    """Say why the very first run takes its time."""
-    if cold():
-        print("jawari: compiling for this machine, once; up to half a minute", file=sys.stderr, flush=True)
 
 
 def quantity(name: str, text: str, unit: str) -> float:

@@ -186,7 +186,7 @@ def _cut(args: argparse.Namespace, score: Score) -> Score:
         raise UsageError(f"--start = {args.start}, --end = {args.end}: must be 0 or more, the end after the start")
     if start > 0.0 or end is not None:
         score = score.between(start, end)
-    if not score.plays:
+    if not score.keys:
         what = clean(str(args.midi)) if args.midi else "the notes"
         faults = f" ({'; '.join(score.remarks)})" if score.remarks else ""
         where = " in this channel or time" if args.channel or args.end or start else ""
@@ -248,7 +248,8 @@ def _faults(report: dict[str, Any]) -> list[str]:
         "watchdog": "strings were silenced, their energy grew by itself; raise --oversample",
         "events_lost": "events were lost",
     }
-    return [f"{report[key]} {text}" for key, text in faults.items() if report.get(key)]
+    silent = [f"{note} is silent: {reason}" for note, reason in report["silent_keys"].items()]
+    return [f"{report[key]} {text}" for key, text in faults.items() if report.get(key)] + silent
 
 
 def _note(text: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.commands.common import EPILOG, Commands, Help, announce_compilation, quantity
+from engine.commands.common import EPILOG, Commands, Help, quantity
 from engine.errors import PhysicsError
 from engine.physics.string import Array
 from engine.preset.loader import load_preset
@@ -66,7 +66,6 @@ def _run(args: argparse.Namespace) -> int:
     if not times and args.plot:
         times = [seconds * i / 6 for i in range(6)]
     band = None if args.band is None else quantity("--band", args.band, "Hz")
-    announce_compilation()
     started = time.perf_counter()
     sim = simulate(
         preset,

@@ -14,6 +14,7 @@ from engine.rendering.audio_file import Format, audio_file
 from engine.rendering.levels import Meter, amplified, normalised
 from engine.rendering.score import Score
 from engine.rendering.stream import LONGEST_TAIL, Player, Sound, stream
+from engine.units import key_to_note
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,11 @@ def run_job(job: Job, made: Callable[[float], None]) -> list[dict[str, Any]]:
 
 
 def _write(player: Any, job: Job, output: Output, made: Callable[[float], None]) -> dict[str, Any]:
-    how = job.treatment
+    how, score = job.treatment, output.score
     player.reset()
     form = Format(int(player.sample_rate), player.channels, how.depth, how.seed)
     tail = LONGEST_TAIL if how.tail is None else how.tail
-    frames = round((output.score.length + tail) * form.rate)
+    frames = round((score.length + tail) * form.rate)
     meter = Meter(form.rate, form.channels)
     began = time.perf_counter()
     with audio_file(output.path, form, frames, force=how.force) as file:
@@ -110,6 +111,7 @@ def _write(player: Any, job: Job, output: Output, made: Callable[[float], None])
         "peak_dbfs": meter.peak_dbfs,
         "loudness_lufs": meter.loudness_lufs,
         "clipped_samples": file.clipped,
+        "silent_keys": {key_to_note(key): player.silent_keys[key] for key in score.keys if key in player.silent_keys},
         "render_seconds": took,
         "speed": meter.frames / form.rate / took,
         **player.report(),

@@ -34,9 +34,9 @@ class Score:
     remarks: tuple[str, ...] = ()
 
     @property
-    def plays(self) -> bool:
-        """Whether any note begins in it."""
-        return bool(_strikes(self.data).any())
+    def keys(self) -> list[int]:
+        """The keys that are struck, in order."""
+        return [int(key) for key in np.unique(self.data[_strikes(self.data), 1])]
 
     def events(self, rate: float) -> Iterator[tuple[int, tuple[int, ...]]]:
         """(sample, message bytes) in time order, at this sample rate."""
@@ -56,10 +56,10 @@ class Score:
 
     def parts(self, by: str) -> dict[str, Score]:
         """A score for every channel or key that sounds, by name; they all last as long as the whole."""
-        struck = self.data[_strikes(self.data)]
-        if by == "channel":
-            return {f"channel-{c + 1:02}": self.of_channels([c]) for c in np.unique(struck[:, 0] & 0x0F).tolist()}
-        return {f"key-{key:03}": self.of_key(key) for key in np.unique(struck[:, 1]).tolist()}
+        if by == "key":
+            return {f"key-{key:03}": self.of_key(key) for key in self.keys}
+        channels = np.unique(self.data[_strikes(self.data), 0] & 0x0F)
+        return {f"channel-{channel + 1:02}": self.of_channels([channel]) for channel in channels.tolist()}
 
     def between(self, start: float = 0.0, end: float | None = None) -> Score:
         """What begins from `start` on, before `end` (s): earlier controllers are kept, keys held at the end let go."""

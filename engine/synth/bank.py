@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.compiled import tell_if_cold
 from engine.physics import finite_difference, modal
 from engine.physics.contact import Law
 from engine.physics.excitation import Excitation, raised_cosine
@@ -71,6 +72,7 @@ def design_bank(setup: Setup) -> Bank:
     preset, sample_rate, oversample = setup.preset, setup.sample_rate, setup.oversample
     rate = sample_rate * oversample
     keys = [design_key(preset.problem, preset.model, preset.keys, hz, rate) for hz in setup.tuning.frequencies]
+    tell_if_cold("renderer.play")
     bank = Bank(keys, np.zeros(f.TABLE, np.int64))
     ints, numbers = np.zeros((f.KEYS, f.KEY_INTS), np.int64), np.zeros((f.KEYS, f.KEY_FLOATS))
     for key, row, values in zip(keys, ints, numbers):

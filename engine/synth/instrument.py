@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from engine.errors import PhysicsError
 from engine.preset.loader import Preset, load_preset
 from engine.preset.tuning import Tuning, load_tuning
+from engine.synth import decimate
 from engine.synth import fields as f
 from engine.synth.bank import Setup, design_bank, reset_bank
 from engine.synth.renderer import play
@@ -49,6 +50,7 @@ class Instrument:
         self.sample_rate = _within("sample rate", float(sample_rate), LOWEST_RATE, HIGHEST_RATE, "try 48000")
         self.block_size = int(_within("block size", block_size, 1, 1 << 20, "try 128"))
         self.oversample = int(self.preset.oversample if oversample is None else oversample)
+        decimate.design(self.sample_rate, self.oversample)  # refuses an impossible factor before anything is designed
         voices = self.preset.polyphony if polyphony is None else polyphony
         self.polyphony = int(_within("polyphony", voices, 1, 256, "try 16"))
         if isinstance(tuning, str):

@@ -1,17 +1,18 @@
 """The way in: one producer pushes events, the renderer takes them; neither ever waits.
 
-Release and acquire order let the two run on different threads. The producer may be Python or compiled code.
+Release and acquire order let the two run on different threads. Python's threads may all push: the interpreter's lock
+makes them one producer.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import integers, load_acquire, native, store_release
+from engine.compiled import guarded, integers, load_acquire, native, store_release
 from engine.synth.fields import *
 
 
-@native
+@guarded
 def push(table: Any, sample: Any, message: Any) -> Any:
     """Queue a packed channel message for an absolute sample; 0 if the ring is full and the message was lost.
 

@@ -28,6 +28,7 @@ class FakeInstrument:
         self.preset, self.sample_rate, self.rate, self.block_size = preset, sample_rate, int(sample_rate), block_size
         self.oversample, self.polyphony = oversample, polyphony
         self.options = {"oversample": oversample, "polyphony": polyphony, "tuning": tuning}
+        self.silent_keys = {127: "it is too high"}
         self.latency, self.channels = LATENCY, 1 if mono else 2
         self.reset()
         FakeInstrument.made.append(self)

@@ -124,6 +124,12 @@ def test_what_is_too_loud_is_cut_off_and_told(capsys: pytest.CaptureFixture[str]
     assert json.loads(Path("a.json").read_text())["renders"][0]["clipped_samples"] == (np.abs(audio) > 1 - 2**-22).sum()
 
 
+def test_a_key_that_cannot_sound_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert jawari("sitar", "--notes", "C4:0:1 127:0:1", "-o", "a.wav", "--tail", "0", "--report", "a.json") == 0
+    assert capsys.readouterr().err == "jawari: note: a.wav: G9 is silent: it is too high\n"
+    assert json.loads(Path("a.json").read_text())["renders"][0]["silent_keys"] == {"G9": "it is too high"}
+
+
 def test_a_song_with_channel_start_end_and_tail(tmp_path: Path) -> None:
     file = song(tmp_path / "song.mid")
     args = ("sitar", "--midi", "song.mid", "--bit-depth", "32f")

@@ -89,7 +89,7 @@ def test_numpy_numbers_make_notes() -> None:
 
 def test_the_built_in_phrase_is_sound() -> None:
     score = score_of_notes(parse_notes(PHRASE))
-    assert score.plays
+    assert score.keys
     assert 5.0 < score.length < 10.0
 
 
@@ -190,7 +190,7 @@ def test_a_cut_beyond_the_end_changes_nothing() -> None:
     assert events(score.between(0.0, 9.0)) == events(score)
     assert score.between(0.0, 9.0).length == score.length
     late = score.between(6.0)
-    assert not late.plays
+    assert not late.keys
     assert late.length == 0.0
 
 

@@ -1,0 +1,166 @@
+"""What the instrument's tests share: small presets, MIDI messages as bytes, rendering, measuring pitch and clicks."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from engine.physics.string import Array
+from engine.synth import fields as f
+from engine.synth.instrument import Instrument
+from engine.synth.renderer import play_raw
+
+RATE = 48_000
+Event = tuple[int, list[int]]  # absolute sample, bytes
+
+STRING = {"length": 1.0, "density": "1.17 g/m", "tension": "180.5 N", "stiffness": 3e-4}
+MAP = [
+    {"source": "wheel", "to": "gain", "range": ["-40 dB", "0 dB"]},
+    {"source": "pressure", "to": "string.loss.s0", "range": [0.3, 20]},
+    {"source": "cc74", "to": "excitation.duration", "range": ["8 ms", "2 ms"]},
+]
+# A soft pluck on a string that loses its high partials: whatever is heard far above them is a click.
+PLAIN: dict[str, Any] = {
+    "string": {**STRING, "loss": {"s0": 0.3, "s1": 0.02, "s3": 1e-5}},
+    "excitation": {"position": 0.3, "force": 1, "duration": "8 ms"},
+    "pickups": [{"at": 0.1}],
+    "release": "0.2 s",
+    "map": MAP,
+}
+GRID: dict[str, Any] = {**PLAIN, "model": "fd", "string": {**STRING, "loss": {"s0": 0.3, "s2": 1e-3}}}
+# Strings that touch something; two pickups of different kinds to the left and the right.
+TOUCHING: dict[str, Any] = {
+    "excitation": {"position": 0.7, "force": 2, "duration": "1 ms"},
+    "pickups": [{"at": 0.1, "pan": -0.6}, {"at": 0.37, "kind": "velocity", "pan": 0.5}],
+    "release": "0.2 s",
+    "map": [
+        {"source": "wheel", "to": "barrier.height", "range": ["-0.2 mm", "0.2 mm"]},
+        {"source": "cc20", "to": "gain", "range": ["-30 dB", "6 dB"]},
+        {"source": "cc74", "to": "excitation.duration", "range": ["3 ms", "0.5 ms"]},
+        {"source": "pressure", "to": "string.loss.s0", "range": [0.3, 50]},
+    ],
+}
+BRIDGE = {"profile": "parabola", "to": "60 mm", "curvature": 0.75, "points": 6}
+FRETS = {"profile": "points", "at": [["0.2 m", "-0.3 mm"], ["0.5 m", "-0.5 mm"], ["0.55 m", "-0.4 mm"]]}
+RIGID = {"stiffness": 1e7, "exponent": 1.5, "damping": 0.5}
+SMALL: dict[str, dict[str, Any]] = {
+    "modal": PLAIN,
+    "grid": GRID,
+    "bridge": {**PLAIN, **TOUCHING, "barrier": BRIDGE},
+    "frets": {**PLAIN, **TOUCHING, "barrier": FRETS, "contact": RIGID},
+    "grid bridge": {**GRID, **TOUCHING, "barrier": BRIDGE},
+    "grid frets": {**GRID, **TOUCHING, "barrier": FRETS, "contact": RIGID, "oversample": 2},
+}
+SHIPPED = ("sitar", "tanpura", "slap-bass", "prepared", "plain")
+
+
+@cache
+def _made(name: str) -> Instrument:
+    return Instrument(SMALL[name] if name in SMALL else name, RATE)
+
+
+def instrument(name: str) -> Instrument:
+    """One of the small presets or of the shipped ones, as good as new."""
+    made = _made(name)
+    made.reset()
+    return made
+
+
+def on(key: int, velocity: int = 100, channel: int = 0) -> list[int]:
+    return [0x90 | channel, key, velocity]
+
+
+def off(key: int, channel: int = 0) -> list[int]:
+    return [0x80 | channel, key, 64]
+
+
+def cc(number: int, value: int, channel: int = 0) -> list[int]:
+    return [0xB0 | channel, number, value]
+
+
+def pressure(value: int, channel: int = 0) -> list[int]:
+    return [0xD0 | channel, value]
+
+
+def bend(wheel: int, channel: int = 0) -> list[int]:
+    """The wheel from -8192 to 8191."""
+    return [0xE0 | channel, (wheel + 8192) & 0x7F, (wheel + 8192) >> 7]
+
+
+def bend_range(semitones: int, cents: int = 0, channel: int = 0) -> list[list[int]]:
+    """RPN 0."""
+    settings = ((101, 0), (100, 0), (6, semitones), (38, cents))
+    return [cc(number, value, channel) for number, value in settings]
+
+
+def schedule(inst: Instrument, events: Iterable[Event]) -> None:
+    for sample, data in sorted(events, key=lambda event: event[0]):
+        assert inst.schedule(sample, data)
+
+
+def render(inst: Instrument, events: Iterable[Event], frames: int, cuts: Sequence[int] = ()) -> Array:
+    """The output, with blocks that end at `cuts`."""
+    schedule(inst, events)
+    out = np.full((frames, inst.channels), np.nan, np.float32)
+    edges = [0, *cuts, frames]
+    for start, stop in zip(edges, edges[1:]):
+        inst.run(out[start:stop])
+    return out
+
+
+def raw(inst: Instrument, events: Iterable[Event], frames: int) -> Array:
+    """The sound before the output stage, at the model's rate, [frames * oversample, 2]."""
+    schedule(inst, events)
+    out = np.full((frames * inst.oversample, 2), np.nan)
+    play_raw(inst.address, frames, out.ctypes.data)
+    return out
+
+
+def blocks(size: int, frames: int) -> list[int]:
+    return list(range(size, frames, size))
+
+
+def digest(name: str, events: list[Event], frames: int, size: int) -> bytes:
+    """The output's bits, for another thread or process to compare."""
+    made = Instrument(SMALL.get(name, name), RATE)
+    return render(made, events, frames, blocks(size, frames)).tobytes()
+
+
+def states(inst: Instrument) -> list[int]:
+    """The states of all voices."""
+    return [int(s) for s in inst.arrays["voice_ints"][:, f.V_STATE]]
+
+
+def ringing(inst: Instrument) -> int:
+    """Voices that sound and are not fading."""
+    return sum(s in (f.HELD, f.RELEASED) for s in states(inst))
+
+
+def memory(inst: Instrument, voice: int, column: int, size: int) -> Array:
+    """One of a voice's arrays, by the address in its row."""
+    address = int(inst.arrays["voice_ints"][voice, column])
+    return np.ctypeslib.as_array((ctypes.c_double * size).from_address(address))
+
+
+def decibels(x: Array) -> float:
+    """Of the peak."""
+    return float(20.0 * np.log10(np.abs(x).max() + 1e-30))
+
+
+def pitch(x: Array, near: float, rate: float = RATE) -> float:
+    """Frequency of the partial `near`: how far its phase goes from the first half of x to the second."""
+    half = x.size // 2
+    window, t, found = np.hanning(half), np.arange(2 * half) / rate, near
+    for _ in range(4):
+        turned = np.exp(-2j * np.pi * found * t) * x[: 2 * half]
+        first, second = (turned[:half] * window).sum(), (turned[half:] * window).sum()
+        found += float(np.angle(second / first)) / (2.0 * np.pi * half / rate)
+    return found
+
+
+def cents(frequency: float, wanted: float) -> float:
+    return float(1200.0 * np.log2(frequency / wanted))
