@@ -8,11 +8,13 @@ sums be reordered and multiply-adds be fused are set.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import hashlib
 import logging
 import os
 import platform
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -83,7 +85,9 @@ def cache_directory() -> Path:
         with tempfile.TemporaryFile(dir=root):
             pass
     except (OSError, RuntimeError):  # not writable, or a user without a home
-        root = Path(tempfile.gettempdir()) / "jawari-cache"
+        # Of this process alone: machine code must not be read from where anyone else could have put it.
+        root = Path(tempfile.mkdtemp(prefix="jawari-"))
+        atexit.register(shutil.rmtree, root, ignore_errors=True)
     return root / _fingerprint()
 
 

@@ -145,6 +145,14 @@ def test_a_loaded_preset_and_its_source_are_the_same() -> None:
         run(preset=engine.load_preset(SMALL), overrides=["string.length=60 cm"])
 
 
+def test_a_grid_says_how_well_it_realises_the_losses() -> None:
+    """s1 and s3 fitted, within 10 %; s0 and s2 as they are; modes exact."""
+    fitted = run(preset="sitar", seconds=0.001, scheme="fd")
+    assert 0.0 < fitted.loss_fit_error <= 0.1
+    assert run(preset="sitar", seconds=0.001).loss_fit_error == 0.0
+    assert run(seconds=0.001, scheme="fd").loss_fit_error == 0.0
+
+
 def test_a_run_is_repeatable() -> None:
     assert (run(preset="sitar").pickups == run(preset="sitar").pickups).all()
 

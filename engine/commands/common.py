@@ -17,7 +17,8 @@ class Help(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaultsHelpFo
     """Keeps the lines of examples, shows the defaults that say something."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
-        return super()._get_help_string(action) if action.default not in (None, False, []) else action.help
+        says_nothing = action.default is None or action.default is False or action.default == []
+        return action.help if says_nothing else super()._get_help_string(action)
 
 
 class UsageError(EngineError):

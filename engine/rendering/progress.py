@@ -18,28 +18,34 @@ class Progress:
         self._label, self._total = label, total
         self._stream = sys.stderr if stream is None else stream
         self._watched = self._stream.isatty()
-        self._made, self._began, self._shown = 0.0, time.perf_counter(), 0.0
+        self._made, self._first, self._began, self._shown = 0.0, 0.0, time.perf_counter(), 0.0
 
     def __enter__(self) -> Progress:
+        self._show(f"{self._label} is being set up")
         return self
 
     def advance(self, seconds: float) -> None:
         """So much more sound is made."""
-        self._made += seconds
         now = time.perf_counter()
-        if self._watched and now - self._shown >= _REFRESH:
+        if not self._made:  # the speed is counted from the first sound on
+            self._first, self._began = seconds, now
+        self._made += seconds
+        if now - self._shown >= _REFRESH:
             self._shown = now
-            self._stream.write(f"\r{self.line(now)}\x1b[K")
-            self._stream.flush()
+            self._show(self.line(now))
 
     def line(self, now: float) -> str:
         """What the terminal shows at a time of the performance counter."""
         part = min(1.0, self._made / self._total) if self._total > 0.0 else 1.0
         bar = ("#" * round(_WIDTH * part)).ljust(_WIDTH, ".")
         state = f"{part:4.0%}" if part < 1.0 else "fading"
-        return f"{self._label} [{bar}] {state}  {self._made / max(now - self._began, 1e-9):.1f}x real time"
+        speed = (self._made - self._first) / max(now - self._began, 1e-9)
+        return f"{self._label} [{bar}] {state}  {speed:.1f}x real time"
+
+    def _show(self, text: str) -> None:
+        if self._watched:
+            self._stream.write(f"\r{text}\x1b[K")
+            self._stream.flush()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        if self._watched and self._shown:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+        self._show("")

@@ -7,7 +7,7 @@ from typing import Any
 from engine.compiled import load_acquire, native, store_release
 from engine.synth.fields import *
 from engine.synth.machine import Machine
-from engine.synth.voices import begin, pluck
+from engine.synth.voices import begin, pluck, set_moving
 
 SUSTAIN, SOSTENUTO = 64, 66
 DATA, DATA_FINE, NRPN_FINE, NRPN, RPN_FINE, RPN = 6, 38, 98, 99, 100, 101
@@ -38,7 +38,7 @@ def stir(m: Machine, channel: Any) -> None:
     """Have the channel's voices glide to where its controllers now point."""
     for v in range(m.settings[S_VOICES]):
         if m.voice_ints[v, V_CHANNEL] == channel:
-            m.voice_ints[v, V_MOVING] = 1
+            set_moving(m, v)
 
 
 @native
@@ -54,7 +54,7 @@ def note_on(m: Machine, channel: Any, key: Any, velocity: Any) -> None:
             chosen = v
     if chosen >= 0:
         m.voice_ints[chosen, V_STATE] = HELD
-        m.voice_ints[chosen, V_MOVING] = 1
+        set_moving(m, chosen)
     else:
         chosen = slot(m)
         begin(m, chosen, key, channel)
@@ -105,7 +105,7 @@ def note_off(m: Machine, channel: Any, key: Any) -> None:
         voice = m.voice_ints[v]
         if voice[V_STATE] == HELD and voice[V_KEY] == key and voice[V_CHANNEL] == channel:
             voice[V_STATE] = RELEASED
-            voice[V_MOVING] = 1
+            set_moving(m, v)
 
 
 @native

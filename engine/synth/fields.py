@@ -167,7 +167,9 @@ V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_PU
     V_LOST,
     V_CLOCK,
     VOICE_INTS,
-) = range(V_PULSE + PULSES, V_PULSE + PULSES + 20)  # V_PULSE: steps since each pluck began, -1 when it is over
+) = range(V_PULSE + PULSES, V_PULSE + PULSES + 20)
+# V_MOVING: 0, or 1 + the remainder of the clock by GLIDE at which the voice takes its steps, which is an event's.
+# V_PULSE: steps since each pluck began, -1 when it is over.
 
 # T_VOICE_FLOATS: [voices, VOICE_FLOATS].
 (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import nan
 from os import PathLike
 from typing import Any, Protocol
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import PhysicsError
+from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
 from engine.preset.tuning import Tuning, load_tuning
 from engine.synth import decimate
@@ -47,12 +49,13 @@ class Instrument:
         mono: bool = False,
     ) -> None:
         self.preset = preset if isinstance(preset, Preset) else load_preset(preset)
-        self.sample_rate = _within("sample rate", float(sample_rate), LOWEST_RATE, HIGHEST_RATE, "try 48000")
-        self.block_size = int(_within("block size", block_size, 1, 1 << 20, "try 128"))
-        self.oversample = int(self.preset.oversample if oversample is None else oversample)
+        self.sample_rate = _within("sample rate", sample_rate, LOWEST_RATE, HIGHEST_RATE, "try 48000")
+        self.block_size = _whole("block size", block_size, 1, 1 << 20, "try 128")
+        factor = self.preset.oversample if oversample is None else oversample
+        self.oversample = _whole("oversample", factor, 1, 8, "take 1, 2, 4 or 8")
         decimate.design(self.sample_rate, self.oversample)  # refuses an impossible factor before anything is designed
         voices = self.preset.polyphony if polyphony is None else polyphony
-        self.polyphony = int(_within("polyphony", voices, 1, 256, "try 16"))
+        self.polyphony = _whole("polyphony", voices, 1, 256, "try 16")
         if isinstance(tuning, str):
             tuning = load_tuning(tuning)
         self.tuning = tuning or self.preset.tuning
@@ -147,7 +150,18 @@ class Instrument:
         return out
 
 
-def _within(name: str, value: float, low: float, high: float, remedy: str) -> float:
-    if not low <= value <= high:
-        raise PhysicsError(name, value, f"must be {low:g} to {high:g}", remedy)
-    return value
+def _within(name: str, value: object, low: float, high: float, remedy: str) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = nan
+    if not low <= number <= high:
+        raise PhysicsError(name, shown(value), f"must be {low:g} to {high:g}", remedy)
+    return number
+
+
+def _whole(name: str, value: object, low: int, high: int, remedy: str) -> int:
+    number = _within(name, value, low, high, remedy)
+    if number != int(number):
+        raise PhysicsError(name, shown(value), "must be a whole number", remedy)
+    return int(number)

@@ -81,9 +81,10 @@ def segment(m: Machine, span: Any) -> None:
         while at < span and m.voice_ints[v, V_STATE] != FREE:
             piece = span - at
             if m.voice_ints[v, V_MOVING]:
-                if (clock + at) % GLIDE == 0:
+                age = (clock + at + 1 - m.voice_ints[v, V_MOVING]) % GLIDE
+                if age == 0:
                     glide(m, v)
-                piece = min(piece, GLIDE - (clock + at) % GLIDE)
+                piece = min(piece, GLIDE - age)
             sound(m, v, at * per, piece * per)
             at += piece
 

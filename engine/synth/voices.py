@@ -49,7 +49,15 @@ def begin(m: Machine, v: Any, key: Any, channel: Any) -> None:
     refit(m, v)
     rest(m, v)
     lift(m, v, aimed(m, channel, TO_HEIGHT, 0.0))
-    m.voice_ints[v, V_MOVING] = 1
+    m.voice_ints[v, V_MOVING] = 0
+    set_moving(m, v)
+
+
+@native
+def set_moving(m: Machine, v: Any) -> None:
+    """Have a voice glide, from this very sample on; one that already does keeps its pace."""
+    if m.voice_ints[v, V_MOVING] == 0:
+        m.voice_ints[v, V_MOVING] = 1 + m.settings[S_CLOCK] % GLIDE
 
 
 @native
@@ -254,8 +262,9 @@ def glide(m: Machine, v: Any) -> None:
         own[F_NEXT_GAIN] = gain if abs(gap) < SETTLED * gain else own[F_GAIN] + share * gap
     if retuned:
         refit(m, v)
-    voice[V_MOVING] = moving
-    if moving and voice[V_FORCED] == 0:
+    if not moving:
+        voice[V_MOVING] = 0
+    elif voice[V_FORCED] == 0:
         voice[V_FORCED] = 2  # the hand worked on the string
 
 
@@ -304,7 +313,7 @@ def add_to_bus(m: Machine, v: Any, first: Any, steps: Any) -> None:
     resting, gain = floats(m.key_ints[voice[V_KEY], K_REST_HEARD], pickups), m.key_floats[voice[V_KEY], Y_GAIN]
     span = GLIDE * m.settings[S_OVERSAMPLE]
     start, slope = gain * own[F_GAIN], gain * (own[F_NEXT_GAIN] - own[F_GAIN]) / span
-    age = (m.settings[S_CLOCK] * m.settings[S_OVERSAMPLE] + first) % span + 1
+    age = ((m.settings[S_CLOCK] + 1 - voice[V_MOVING]) * m.settings[S_OVERSAMPLE] + first) % span + 1
     fade, loss = own[F_FADE], m.numbers[N_FADE] * (voice[V_STATE] == FADING)
     for t in range(steps):
         fade = max(fade - loss, 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ SHIPPED = ("sitar", "tanpura", "slap-bass", "prepared", "plain")
 
 @cache
 def _made(name: str) -> Instrument:
-    return Instrument(SMALL[name] if name in SMALL else name, RATE)
+    return Instrument(SMALL.get(name, name), RATE)
 
 
 def instrument(name: str) -> Instrument:
@@ -106,8 +107,7 @@ def render(inst: Instrument, events: Iterable[Event], frames: int, cuts: Sequenc
     """The output, with blocks that end at `cuts`."""
     schedule(inst, events)
     out = np.full((frames, inst.channels), np.nan, np.float32)
-    edges = [0, *cuts, frames]
-    for start, stop in zip(edges, edges[1:]):
+    for start, stop in pairwise([0, *cuts, frames]):
         inst.run(out[start:stop])
     return out
 
