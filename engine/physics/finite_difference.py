@@ -349,6 +349,26 @@ def levels(s: State) -> Any:
     return s.level1, s.level2, s.level0
 
 
+@inlined
+def strike(ports: Ports, w: Any, force: Any) -> None:
+    """The excitation's force on the new level; without one, no store that the next step's loads would wait for."""
+    if force == 0.0:
+        return
+    for j in range(TAPS):
+        w[ports.inject_node + REACH + j] += force * ports.inject[j]
+
+
+@inlined
+def hear(ports: Ports, w: Any, out: Any) -> None:
+    """The pickups of the new level."""
+    for p in range(out.size):
+        i = ports.pickup_node[p] + REACH
+        total = ports.pickup[p, 0] * w[i]
+        for j in range(1, TAPS):
+            total += ports.pickup[p, j] * w[i + j]
+        out[p] = total
+
+
 @native
 def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
     """Advance force.size steps; out[t, p] is pickup p after step t. Allocates nothing."""
@@ -356,20 +376,12 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
     ports = c.ports
     for t in range(force.size):
         advance(c.stencil, x, y, w)
-        f = force[t]
-        if f != c.surface.law.zero:
-            for j in range(TAPS):
-                w[ports.inject_node + REACH + j] += f * ports.inject[j]
+        strike(ports, w, force[t])
         if c.surface.obstacle_node.size:
             meet_obstacles(c.surface, s.free, s.touch, w, (s.clock[0] & 1) == 0)
         elif c.surface.height.size:
             meet_nodes(c.surface, s.touch, x, y, w)
-        for p in range(out.shape[1]):
-            i = ports.pickup_node[p] + REACH
-            total = c.surface.law.zero
-            for j in range(TAPS):
-                total += ports.pickup[p, j] * w[i + j]
-            out[t, p] = total
+        hear(ports, w, out[t])
         s.clock[0] += 1
         y, x, w = x, w, y
 

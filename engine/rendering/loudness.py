@@ -58,6 +58,8 @@ class Loudness:
         self._hop = max(1, round(_HOP * rate))
         self._sum, self._filled = np.zeros(1), 0
         self._powers: list[float] = []
+        # Compiled or loaded here, not in the midst of a render.
+        _weigh(np.zeros((0, channels), np.float32), self._filters, self._state, self._sum)
 
     def add(self, chunk: Sound) -> None:
         """Measure the next frames."""

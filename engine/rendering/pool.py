@@ -80,7 +80,7 @@ def _warm_up(jobs: Sequence[Job]) -> None:
             player = make_player(job.preset, job.setup)
             out = np.zeros((16, player.channels), np.float32)
             player.run(out)
-            Loudness(job.setup.sample_rate, player.channels).add(out)
+            Loudness(job.setup.sample_rate, player.channels)
 
 
 @contextmanager

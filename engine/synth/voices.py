@@ -340,7 +340,8 @@ def look(m: Machine, v: Any) -> None:
         )
     energy = kinetic + potential + stored
     alone = voice[V_FORCED] == 0 and voice[V_MOVING] == 0
-    if not np.isfinite(energy) or (alone and own[F_ENERGY] > 0.0 and energy > own[F_ENERGY] * (1.0 + UPRISING)):
+    # Not isfinite, which becomes x - x == 0: of a sum whose order is free that is true, whatever x is.
+    if not abs(energy) < np.inf or (alone and own[F_ENERGY] > 0.0 and energy > own[F_ENERGY] * (1.0 + UPRISING)):
         voice[V_STATE] = FREE
         m.meters[M_WATCHDOG] += 1
         return

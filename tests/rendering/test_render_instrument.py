@@ -119,7 +119,6 @@ def test_an_interrupt_ends_all_and_leaves_nothing(tmp_path: Path, options: str, 
     finally:
         if running.poll() is None:
             os.killpg(running.pid, signal.SIGKILL)
-    print(error)
     said = [line for line in error.splitlines() if "compiling for this machine" not in line]
     assert (running.returncode, out, said) == (130, "", ["jawari: interrupted"])
     assert list(tmp_path.iterdir()) == []

@@ -57,7 +57,7 @@ def clicks(x: Array) -> Array:
 @pytest.mark.parametrize("velocity", [1, 30, 77, 127])
 @pytest.mark.parametrize("soft", [False, True])
 def test_velocity_sets_force_and_duration(name: str, velocity: int, soft: bool) -> None:
-    """(velocity/100)^power of each, as the preset says; the soft pedal takes 0.6 of the force over 1/0.6 of the time."""
+    """(velocity/100)^power of each, as the preset says; with the soft pedal 0.6 of the force, over 1/0.6 of the time."""
     inst = instrument(name)
     inst_preset, design = inst.preset, inst._bank.keys[55].design
     assert design is not None
@@ -209,12 +209,11 @@ def decay_time(x: Array, near: float, rate: float = RATE) -> float:
 
 
 @both
-@pytest.mark.parametrize("release", [0.05, 0.2, 1.5])
-@pytest.mark.parametrize("key", [45, 60, 79])
+@pytest.mark.parametrize(("release", "key"), [(0.05, 84), (0.2, 48), (0.2, 79), (1.5, 60)])
 def test_a_released_string_falls_by_60_dB_in_the_preset_s_time(name: str, release: float, key: int) -> None:
     """Within 2 %, on top of the string's own loss."""
     preset = replace(load_preset({"modal": PLAIN, "grid": GRID}[name]), release=release)
-    inst = Instrument(replace(preset, tuning=preset.tuning), RATE)
+    inst = Instrument(preset, RATE)
     frames = round(min(release, 0.4) * RATE)
     raw(inst, [(0, on(key)), (9600, off(key))], 9600 + 2000)  # the damper has come down
     x = raw(inst, [], frames)[:, 0]
@@ -257,9 +256,9 @@ def test_a_string_that_rests_on_its_barrier_sleeps_as_late(model: str, event: li
     string = {**PLAIN["string"], "loss": {"s0": 12, "s2": 1e-3}}
     inst = Instrument({**PLAIN, "model": model, "string": string, "barrier": barrier, "map": lift}, RATE)
     raw(inst, [(0, on(60)), (4800, event)], 4800)
-    slow, block = 0, np.zeros(1)
+    slow = 0
     while not inst.silent and slow < 60:
-        block = raw(inst, [], 2400)[:, 0]
+        raw(inst, [], 2400)
         slow += 1
     # 110 dB at 12 1/s are 1.06 s.
     assert 15 <= slow <= 30

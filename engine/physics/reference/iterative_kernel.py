@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.compiled import inlined, native
 from engine.physics.contact import Law, Touch, raised
-from engine.physics.finite_difference import TAPS, Coefficients, State, Surface, advance
+from engine.physics.finite_difference import Coefficients, State, Surface, advance, hear, levels, strike
 from engine.physics.grid import REACH
 
 CONVERGED = 0  # in place of a number of iterations: until rounding is all that is left
@@ -66,20 +66,11 @@ def meet_nodes(surface: Surface, touch: Touch, x: Any, y: Any, w: Any, iteration
 @native
 def kernel(c: Coefficients, s: State, iterations: Any, force: Any, out: Any) -> None:
     """Advance force.size steps with `iterations` Newton steps a touching node (or CONVERGED)."""
-    y, x, w = s.level0, s.level1, s.level2
-    for _ in range(s.clock[0] % 3):
-        y, x, w = x, w, y
-    ports = c.ports
+    w, y, x = levels(s)
     for t in range(force.size):
         advance(c.stencil, x, y, w)
-        for j in range(TAPS):
-            w[ports.inject_node + REACH + j] += force[t] * ports.inject[j]
+        strike(c.ports, w, force[t])
         meet_nodes(c.surface, s.touch, x, y, w, iterations)
-        for p in range(out.shape[1]):
-            i = ports.pickup_node[p] + REACH
-            total = c.surface.law.zero
-            for j in range(TAPS):
-                total += ports.pickup[p, j] * w[i + j]
-            out[t, p] = total
+        hear(c.ports, w, out[t])
         s.clock[0] += 1
         y, x, w = x, w, y
