@@ -17,7 +17,10 @@ from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NEEDED = ("numpy", "numba", "yaml", "matplotlib", "scipy", "pytest", "xdist", "hypothesis", "ruff", "mypy")
+NEEDED = (
+    *("numpy", "numba", "yaml", "soundfile", "matplotlib", "scipy", "mido"),
+    *("pytest", "xdist", "hypothesis", "ruff", "mypy", "hatchling"),
+)
 
 
 def own_environment() -> Path:

@@ -157,7 +157,7 @@ def part_of(path: Path) -> Path:
 def load_library() -> Any:
     """The binding of libsndfile, only when a file is written: without it, all else works."""
     try:
-        import soundfile  # type: ignore[import-untyped]
+        import soundfile
     except (ImportError, OSError) as error:
         raise FileError(f"audio files need soundfile and libsndfile ({error}); install them") from None
     return soundfile
