@@ -31,6 +31,7 @@ FADE_TIME = 5e-3  # s: a stolen voice is gone after this
 LOUDNESS = 10.0 ** (-12.0 / 20.0)  # peak of one note at velocity 100, of full scale
 REHEARSAL = 0.75  # s of a note that are listened to for its peak
 REHEARSED = range(24, 109)  # keys
+FAINTEST = 1e-12  # m, m/s or N: below that a peak is rounding, on a string that nothing strikes
 TARGETS = {
     "barrier.height": f.TO_HEIGHT,
     "excitation.position": f.TO_POSITION,
@@ -146,7 +147,7 @@ def _rehearse(keys: list[Key], preset: Preset) -> NDArray[np.float64]:
         if design is None:
             continue
         peak = _peak(design, preset)
-        if peak > 0.0:
+        if peak > FAINTEST:
             heard.append(number)
             decibels.append(-20.0 * np.log10(peak))
     if not heard:

@@ -57,7 +57,7 @@ def clicks(x: Array) -> Array:
 @pytest.mark.parametrize("velocity", [1, 30, 77, 127])
 @pytest.mark.parametrize("soft", [False, True])
 def test_velocity_sets_force_and_duration(name: str, velocity: int, soft: bool) -> None:
-    """(velocity/100)^power of each, as the preset says; with the soft pedal 0.6 of the force, over 1/0.6 of the time."""
+    """(velocity/100)^power of each, as the preset says; the soft pedal takes 0.6 of the force, 1/0.6 of its time."""
     inst = instrument(name)
     inst_preset, design = inst.preset, inst._bank.keys[55].design
     assert design is not None
