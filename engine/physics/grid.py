@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb, pi, sqrt
+from typing import Any
 
 import numpy as np
 
+from engine.compiled import native
 from engine.errors import PhysicsError
 from engine.physics.string import Array, Loss, String
 
@@ -166,26 +168,32 @@ def difference_taps(terms: tuple[float, ...], spacing: float) -> Array:
 
 
 def interpolation(x: float, spacing: float, intervals: int, points: int) -> tuple[int, Array]:
-    """Lagrange weights of `points` neighbouring moving nodes that give the displacement at x; first node, weights.
+    """Lagrange weights of `points` neighbouring moving nodes that give the displacement at x; first node, weights."""
+    weights = np.zeros(points)
+    return int(interpolate(x, spacing, intervals, weights)), weights
+
+
+@native
+def interpolate(x: Any, spacing: Any, intervals: Any, weights: Any) -> Any:
+    """The same into `weights`; the first node.
 
     Nodes beyond a support are the odd image of those before it (u = u_xx = 0), so their weights fold back.
     """
-    cell = min(int(x / spacing), intervals - 1)
-    first = cell - points // 2 + 1
-    nodes = np.arange(first, first + points)
-    weights = np.ones(points)
+    points, at = weights.size, x / spacing
+    first = min(int(at), intervals - 1) - points // 2 + 1
+    start = min(max(first, 1), max(intervals - points, 1))
     for i in range(points):
+        weights[i] = 0.0
+    for i in range(points):
+        weight = 1.0
         for j in range(points):
             if i != j:
-                weights[i] *= (x / spacing - nodes[j]) / (nodes[i] - nodes[j])
-    start = int(np.clip(first, 1, max(intervals - points, 1)))
-    folded = np.zeros(points)
-    for node, weight in zip(nodes, weights, strict=True):
-        sign, m = 1.0, int(node)
-        if m < 0:
-            sign, m = -1.0, -m
-        if m > intervals:
-            sign, m = -1.0, 2 * intervals - m
-        if 0 < m < intervals:
-            folded[m - start] += sign * weight
-    return start, folded
+                weight *= (at - (first + j)) / (i - j)
+        node = first + i
+        if node < 0:
+            node, weight = -node, -weight
+        if node > intervals:
+            node, weight = 2 * intervals - node, -weight
+        if 0 < node < intervals:
+            weights[node - start] += weight
+    return start

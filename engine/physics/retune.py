@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engine.compiled import inlined, native
 from engine.physics import contact, finite_difference, modal
 from engine.physics.contact import Law, Touch
-from engine.physics.grid import REACH, difference_taps
+from engine.physics.grid import REACH, difference_taps, interpolate
 from engine.physics.string import Array
 from engine.vectors import PADDING, project
 
@@ -104,13 +104,16 @@ def grid_tuning(d: finite_difference.Design) -> GridTuning:
     string, g, k = d.problem.string, d.grid, 1.0 / d.rate
     unit = k**2 / string.density
     answer = finite_difference.node_answer(string, g, d.rate)
-    surface = d.coefficients.surface
+    surface, ports = d.coefficients.surface, d.coefficients.ports
+    strike = np.zeros(ports.inject.size)
+    near = min(strike.size, g.intervals - 1)
+    interpolate(d.problem.excitation.position * string.length, g.spacing, g.intervals, strike[:near])
     return GridTuning(
         pull=difference_taps((0.0, 1.0), g.spacing) * unit,
         bend=difference_taps((0.0, 0.0, string.stiffness), g.spacing) * unit,
         loss=difference_taps((0.0, *g.loss.terms[1:]), g.spacing) * (2.0 * k),
         weights=surface.response / answer,
-        strike=d.coefficients.ports.inject / answer,
+        strike=strike,
         decay=g.loss.terms[0],
         answer=unit / g.spacing,
         step=k,

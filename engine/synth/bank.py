@@ -108,7 +108,7 @@ def _lay_modal(bank: Bank, d: modal.Design, row: NDArray[np.int64], values: NDAr
     row[f.K_SHRINK], row[f.K_STRIKE] = bank.at(t.shrink), bank.at(t.strike)
     row[f.K_WAVE] = bank.at(np.pad(d.modes.wavenumber, (0, c.forward.size - d.modes.wavenumber.size)))
     row[f.K_FORWARD], row[f.K_BACKWARD_TAPS] = bank.at(c.forward), bank.at(c.backward)
-    row[f.K_SPREAD], row[f.K_SPRING], row[f.K_INJECT] = bank.at(c.spread), bank.at(c.spring), bank.at(c.inject)
+    row[f.K_SPREAD], row[f.K_SPRING] = bank.at(c.spread), bank.at(c.spring)
     row[f.K_RESPONSE] = bank.at(c.response)
     values[f.Y_MASS], values[f.Y_INERTIA] = t.mass, c.inertia[0]
 
@@ -120,18 +120,18 @@ def _lay_grid(
     surface, ports = c.surface, c.ports
     _lay_common(bank, d, surface.law, row, values)
     row[f.K_SIZE], row[f.K_INTERVALS], row[f.K_WIDE] = c.rest.size, d.grid.intervals, c.stencil.wide
-    row[f.K_FIRST], row[f.K_STRIKE_NODE] = surface.first_node, ports.inject_node
+    row[f.K_FIRST] = surface.first_node
     row[f.K_OBSTACLES] = surface.obstacle_node.size
     row[f.K_OBSTACLE_NODE], row[f.K_OBSTACLE] = bank.at(surface.obstacle_node), bank.at(surface.obstacle)
     row[f.K_REST], row[f.K_REST_PSI] = bank.at(c.rest), bank.at(c.rest_psi)
     reach = ports.pickup_node[:, None] + REACH + np.arange(finite_difference.TAPS)
     row[f.K_REST_HEARD] = bank.at((ports.pickup * c.rest[reach]).sum(axis=1))
     row[f.K_PULL], row[f.K_BEND], row[f.K_LOSS] = bank.at(t.pull), bank.at(t.bend), bank.at(t.loss)
-    row[f.K_WEIGHTS], row[f.K_STRIKE] = bank.at(t.weights), bank.at(t.strike)
+    row[f.K_WEIGHTS] = bank.at(t.weights)
     row[f.K_PICKUP_NODE], row[f.K_PICKUP] = bank.at(ports.pickup_node), bank.at(ports.pickup)
     row[f.K_BACKWARD] = bank.at(c.meter.backward)
     row[f.K_FORWARD], row[f.K_BACKWARD_TAPS] = bank.at(c.stencil.now), bank.at(c.stencil.before)
-    row[f.K_INJECT], row[f.K_RESPONSE] = bank.at(ports.inject), bank.at(surface.response)
+    row[f.K_RESPONSE] = bank.at(surface.response)
     values[f.Y_DESIGNED_ANSWER] = surface.answer
     values[f.Y_DECAY], values[f.Y_ANSWER] = t.decay, t.answer
     values[f.Y_INERTIA], values[f.Y_BEND], values[f.Y_CENTRED] = c.meter.inertia, c.meter.bend, c.meter.centred

@@ -91,7 +91,6 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     K_INTERVALS,
     K_WIDE,
     K_FIRST,
-    K_STRIKE_NODE,
     K_OBSTACLES,
     K_ROWS,
     K_SLOPE,
@@ -116,10 +115,9 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     K_BACKWARD_TAPS,
     K_SPREAD,
     K_SPRING,
-    K_INJECT,
     K_RESPONSE,
     KEY_INTS,
-) = range(35)
+) = range(33)
 
 # T_KEY_FLOATS: [KEYS, KEY_FLOATS].
 (
@@ -145,7 +143,7 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
 ) = range(19)
 
 # T_VOICE_INTS: [voices, VOICE_INTS]; from V_FORWARD on addresses.
-V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_PULSE = range(9)
+V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_NODE, V_PULSE = range(10)
 (
     V_FORWARD,
     V_BACKWARD,
@@ -176,6 +174,7 @@ V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_PU
     F_SEMITONES,
     F_DAMPING,
     F_LIFT,
+    F_NEXT_LIFT,
     F_GAIN,
     F_NEXT_GAIN,
     F_FADE,
@@ -184,7 +183,7 @@ V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_PU
     F_ANSWER,
     F_TENSION,
     F_PULSE,
-) = range(11)
+) = range(12)
 VOICE_FLOATS = F_PULSE + 2 * PULSES  # F_PULSE: peak force and duration (steps) of each pluck
 
 # T_CHANNELS: [CHANNELS, CHANNEL_INTS]; the 128 controllers, then:

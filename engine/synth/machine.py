@@ -172,7 +172,7 @@ def grid_coefficients(ints: Any, numbers: Any, v: Any, own: Any, pickups: Any) -
             ints[K_INTERVALS], ints[K_WIDE] != 0, floats(v[V_FORWARD], REACH + 1), floats(v[V_BACKWARD], REACH + 1)
         ),
         fd.Ports(
-            ints[K_STRIKE_NODE],
+            v[V_NODE],
             floats(v[V_INJECT], fd.TAPS),
             integers(ints[K_PICKUP_NODE], pickups),
             float_rows(ints[K_PICKUP], pickups, fd.TAPS),
@@ -212,14 +212,14 @@ def grid_state(ints: Any, v: Any) -> Any:
 
 
 @pasted
-def grid_recipe(ints: Any, numbers: Any) -> Any:
+def grid_recipe(ints: Any, numbers: Any, v: Any) -> Any:
     obstacles = ints[K_OBSTACLES]
     return GridTuning(
         floats(ints[K_PULL], REACH + 1),
         floats(ints[K_BEND], REACH + 1),
         floats(ints[K_LOSS], REACH + 1),
         float_rows(ints[K_WEIGHTS], obstacles, obstacles),
-        floats(ints[K_STRIKE], fd.TAPS),
+        floats(v[V_STRIKE], fd.TAPS),
         numbers[Y_DECAY],
         numbers[Y_ANSWER],
         numbers[Y_STEP],

@@ -10,7 +10,7 @@ from engine.compiled import copy, floats, integers, native
 from engine.physics import finite_difference as fd
 from engine.physics import modal
 from engine.physics.excitation import add_raised_cosine
-from engine.physics.grid import REACH
+from engine.physics.grid import REACH, interpolate
 from engine.physics.retune import lift_nodes, lift_points, tune_grid, tune_modes
 from engine.synth.fields import *
 from engine.synth.machine import (
@@ -42,13 +42,13 @@ def begin(m: Machine, v: Any, key: Any, channel: Any) -> None:
     for p in range(PULSES):
         m.voice_ints[v, V_PULSE + p] = -1
     own[F_SEMITONES] = aimed_semitones(m, channel)
-    own[F_DAMPING], own[F_LIFT] = 0.0, 0.0
+    own[F_DAMPING], own[F_LIFT], own[F_NEXT_LIFT] = 0.0, 0.0, aimed(m, channel, TO_HEIGHT, 0.0)
     own[F_GAIN] = own[F_NEXT_GAIN] = aimed(m, channel, TO_GAIN, 1.0)
     own[F_FADE], own[F_ENERGY], own[F_PEAK] = 1.0, 0.0, 0.0
     own[F_TENSION] = bent(numbers, own[F_SEMITONES])
     refit(m, v)
     rest(m, v)
-    lift(m, v, aimed(m, channel, TO_HEIGHT, 0.0))
+    lift(m, v, own[F_NEXT_LIFT])
     m.voice_ints[v, V_MOVING] = 0
     set_moving(m, v)
 
@@ -89,7 +89,7 @@ def refit(m: Machine, v: Any) -> None:
     else:
         c = grid_coefficients(ints, numbers, voice, own, pickups)
         own[F_ANSWER] = tune_grid(
-            grid_recipe(ints, numbers),
+            grid_recipe(ints, numbers, voice),
             own[F_TENSION],
             own[F_DAMPING],
             c.stencil.now,
@@ -115,8 +115,8 @@ def refit_as_designed(m: Machine, v: Any) -> None:
     else:
         copy(floats(ints[K_FORWARD], REACH + 1), floats(voice[V_FORWARD], REACH + 1))
         copy(floats(ints[K_BACKWARD_TAPS], REACH + 1), floats(voice[V_BACKWARD], REACH + 1))
-        copy(floats(ints[K_INJECT], fd.TAPS), floats(voice[V_INJECT], fd.TAPS))
         own[F_ANSWER] = m.key_floats[voice[V_KEY], Y_DESIGNED_ANSWER]
+        strike_grid(own[F_ANSWER], floats(voice[V_STRIKE], fd.TAPS), floats(voice[V_INJECT], fd.TAPS))
         entries = ints[K_OBSTACLES] * ints[K_OBSTACLES]
     copy(floats(ints[K_RESPONSE], entries), floats(voice[V_RESPONSE], entries))
 
@@ -212,19 +212,32 @@ def pluck(m: Machine, v: Any, velocity: Any) -> None:
 
 @native
 def place(m: Machine, v: Any, position: Any) -> None:
-    """Where the next pluck meets a modal string, as a fraction of its length (a grid's place is fixed)."""
-    voice = m.voice_ints[v]
-    if m.settings[S_MODEL] != MODAL:
-        return
+    """Where the next pluck meets the string, as a fraction of its length."""
+    voice, own = m.voice_ints[v], m.voice_floats[v]
     ints, numbers, pickups = m.key_ints[voice[V_KEY]], m.key_floats[voice[V_KEY]], m.settings[S_PICKUPS]
+    at = position * numbers[Y_LENGTH]
+    if m.settings[S_MODEL] != MODAL:
+        intervals, taps = ints[K_INTERVALS], floats(voice[V_STRIKE], fd.TAPS)
+        for j in range(taps.size):
+            taps[j] = 0.0
+        near = taps[: min(fd.TAPS, intervals - 1)]
+        voice[V_NODE] = interpolate(at, numbers[Y_LENGTH] / intervals, intervals, near)
+        strike_grid(own[F_ANSWER], taps, floats(voice[V_INJECT], fd.TAPS))
+        return
     shape, strike = floats(ints[K_STRIKE], ints[K_SIZE]), floats(voice[V_STRIKE], ints[K_SIZE])
     wave = floats(ints[K_WAVE], ints[K_SIZE])
     moved = position != m.numbers[N_POSITION]
-    at = position * numbers[Y_LENGTH]
     for i in range(strike.size):
         strike[i] = np.sin(wave[i] * at) if moved else shape[i]
     c = modal_coefficients(ints, numbers, voice, pickups)
     aim(c.spread, strike, c.inject)
+
+
+@native
+def strike_grid(answer: Any, taps: Any, inject: Any) -> None:
+    """A newton's effect on the nodes around the place whose weights are in `taps`."""
+    for j in range(inject.size):
+        inject[j] = answer * taps[j]
 
 
 @native
@@ -251,10 +264,11 @@ def glide(m: Machine, v: Any) -> None:
         moving, retuned = 1, 1
         gap = damping - own[F_DAMPING]
         own[F_DAMPING] = damping if abs(gap) < SETTLED * (1.0 + abs(damping)) else own[F_DAMPING] + share * gap
+    lift(m, v, own[F_NEXT_LIFT])
     if own[F_LIFT] != height:
         moving = 1
         gap = height - own[F_LIFT]
-        lift(m, v, height if abs(gap) < 1e-9 else own[F_LIFT] + share * gap)
+        own[F_NEXT_LIFT] = height if abs(gap) < 1e-9 else own[F_LIFT] + share * gap
     own[F_GAIN] = own[F_NEXT_GAIN]
     if own[F_GAIN] != gain:
         moving = 1
@@ -293,31 +307,43 @@ def force_of(m: Machine, v: Any, steps: Any) -> None:
 @native
 def sound(m: Machine, v: Any, first: Any, steps: Any) -> None:
     """Run the voice for some model steps and add it to the bus from `first` on."""
-    voice, own, pickups = m.voice_ints[v], m.voice_floats[v], m.settings[S_PICKUPS]
-    ints, numbers = m.key_ints[voice[V_KEY]], m.key_floats[voice[V_KEY]]
+    own, span = m.voice_floats[v], GLIDE * m.settings[S_OVERSAMPLE]
+    age = ((m.settings[S_CLOCK] + 1 - m.voice_ints[v, V_MOVING]) * m.settings[S_OVERSAMPLE] + first) % span
     force_of(m, v, steps)
-    out = m.out[:steps]
-    if m.settings[S_MODEL] == MODAL:
-        modal.kernel(
-            modal_coefficients(ints, numbers, voice, pickups), modal_state(ints, voice, pickups), m.force[:steps], out
-        )
+    if own[F_LIFT] == own[F_NEXT_LIFT]:
+        run(m, v, 0, steps)
     else:
-        fd.kernel(grid_coefficients(ints, numbers, voice, own, pickups), grid_state(ints, voice), m.force[:steps], out)
-    add_to_bus(m, v, first, steps)
+        for t in range(steps):
+            lift(m, v, own[F_LIFT] + (own[F_NEXT_LIFT] - own[F_LIFT]) / (span - age - t))
+            run(m, v, t, 1)
+    add_to_bus(m, v, first, steps, age)
 
 
 @native
-def add_to_bus(m: Machine, v: Any, first: Any, steps: Any) -> None:
-    """What the voice's pickups heard, away from rest; the gain goes straight from one step of the glide to the next."""
+def run(m: Machine, v: Any, at: Any, steps: Any) -> None:
+    """The string's own motion, from m.force to m.out."""
+    voice, own, pickups = m.voice_ints[v], m.voice_floats[v], m.settings[S_PICKUPS]
+    ints, numbers = m.key_ints[voice[V_KEY]], m.key_floats[voice[V_KEY]]
+    force, out = m.force[at : at + steps], m.out[at : at + steps]
+    if m.settings[S_MODEL] == MODAL:
+        modal.kernel(modal_coefficients(ints, numbers, voice, pickups), modal_state(ints, voice, pickups), force, out)
+    else:
+        fd.kernel(grid_coefficients(ints, numbers, voice, own, pickups), grid_state(ints, voice), force, out)
+
+
+@native
+def add_to_bus(m: Machine, v: Any, first: Any, steps: Any, age: Any) -> None:
+    """What the voice's pickups heard, away from rest, `age` steps after the last of the glide.
+
+    The gain goes straight from one step of the glide to the next, as the barrier does: steps would be heard.
+    """
     voice, own, pickups = m.voice_ints[v], m.voice_floats[v], m.settings[S_PICKUPS]
     resting, gain = floats(m.key_ints[voice[V_KEY], K_REST_HEARD], pickups), m.key_floats[voice[V_KEY], Y_GAIN]
-    span = GLIDE * m.settings[S_OVERSAMPLE]
-    start, slope = gain * own[F_GAIN], gain * (own[F_NEXT_GAIN] - own[F_GAIN]) / span
-    age = ((m.settings[S_CLOCK] + 1 - voice[V_MOVING]) * m.settings[S_OVERSAMPLE] + first) % span + 1
+    start, slope = gain * own[F_GAIN], gain * (own[F_NEXT_GAIN] - own[F_GAIN]) / (GLIDE * m.settings[S_OVERSAMPLE])
     fade, loss = own[F_FADE], m.numbers[N_FADE] * (voice[V_STATE] == FADING)
     for t in range(steps):
         fade = max(fade - loss, 0.0)
-        level = fade * (start + slope * (age + t))
+        level = fade * (start + slope * (age + 1 + t))
         for p in range(pickups):
             m.bus[first + t, p] += level * (m.out[t, p] - resting[p])
     own[F_FADE] = fade

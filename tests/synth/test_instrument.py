@@ -38,14 +38,14 @@ from synth.playing import (
 )
 
 from engine.errors import EngineError, PhysicsError, PresetError
-from engine.physics import finite_difference, modal
+from engine.physics import finite_difference, modal, retune
 from engine.physics.excitation import Excitation, raised_cosine
 from engine.physics.string import Array
 from engine.preset.loader import Preset, load_preset
 from engine.preset.playing import Controller, Velocity
 from engine.preset.tuning import Tuning
+from engine.synth import control, decimate, machine, output, renderer, voices
 from engine.synth import fields as f
-from engine.synth import renderer
 from engine.synth.instrument import Instrument
 
 CEILING = 10.0 ** (-0.1 / 20.0)  # -0.1 dBFS
@@ -297,16 +297,15 @@ def test_other_threads_run_while_a_block_is_rendered() -> None:
     assert inside > 1000
 
 
-@pytest.mark.parametrize("function", [renderer.play, renderer.play_raw])
-def test_the_renderer_can_neither_allocate_nor_meet_the_interpreter(function: Any) -> None:
-    raw(instrument("modal"), [], 1)
-    assert function.targetoptions["nogil"]
-    assert not function.targetoptions.get("_nrt", True)
-    for signature in function.signatures:
-        body = function.inspect_llvm(signature)
-        native = body[: body.index("@_ZN7cpython")] if "@_ZN7cpython" in body else body
-        assert "NRT_Allocate" not in native
-        assert "NRT_incref" not in native
+@pytest.mark.parametrize("module", [renderer, voices, control, machine, decimate, output, retune])
+def test_the_renderer_can_neither_allocate_nor_hold_the_interpreter_s_lock(module: Any) -> None:
+    """Compiled so, every function of it: with _nrt off, numba refuses whatever would need memory."""
+    compiled = [found for found in vars(module).values() if hasattr(found, "targetoptions")]
+    assert len(compiled) >= 2
+    for function in compiled:
+        assert function.targetoptions["nogil"]
+        assert function.targetoptions["_nrt"] is False
+        assert function.targetoptions["error_model"] == "numpy"
 
 
 def test_blocks_ask_python_for_next_to_nothing() -> None:
