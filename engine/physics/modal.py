@@ -142,7 +142,7 @@ def design(
         inject=cast(spread * shape(b, np.array([problem.excitation.position * string.length]))[0]),
         spread=cast(spread),
         rows=cast(rows),
-        response=np.ascontiguousarray((touching * spread) @ rows.T, dtype),
+        response=point_response(cast(rows), cast(spread), points.height.size),
         height=points.height.astype(dtype),
         law=contact.law(points, problem.contact, rate, dtype, rule),
         inertia=np.array([0.5 * mass / k**2], dtype),
@@ -152,6 +152,22 @@ def design(
         rest_psi=contact.psi_at(penetration, points, problem.contact.exponent).astype(dtype),
     )
     return Design(problem, rate, m, points, coefficients)
+
+
+def point_response(rows: NDArray[Any], spread: NDArray[Any], points: int) -> NDArray[Any]:
+    """response[k, l] = sum of spread * rows[k] * rows[l], in an order that no library or process can change."""
+    response = np.zeros((points, len(rows)), rows.dtype)
+    answer_points(rows, spread, response, np.zeros(spread.size, rows.dtype))
+    return response
+
+
+@native
+def answer_points(rows: Any, spread: Any, response: Any, scratch: Any) -> None:
+    """The same in place."""
+    for k in range(response.shape[0]):
+        for i in range(spread.size):
+            scratch[i] = spread[i] * rows[k, i]
+        project(rows, scratch, response[k])
 
 
 def state(c: Coefficients) -> State:

@@ -17,7 +17,7 @@ from engine.physics import contact, finite_difference, modal
 from engine.physics.contact import Law, Touch
 from engine.physics.grid import REACH, difference_taps, interpolate
 from engine.physics.string import Array
-from engine.vectors import PADDING, project
+from engine.vectors import PADDING
 
 # cos(sqrt(z)) = sum (-z)^n / (2n)!: to 1e-15 for z <= pi^2, and the right continuation (cosh) for overdamped modes.
 TAYLOR = tuple(float((-1) ** n / np.prod(np.arange(1.0, 2 * n + 1))) for n in range(16))
@@ -74,16 +74,7 @@ def tune_modes(t: ModalTuning, tension: Any, damping: Any, c: modal.Coefficients
         c.spread[i] = 0.25 * gain * low * sounding
         c.inject[i] = c.spread[i] * t.strike[i]
         c.spring[i] = inertia * (1.0 - swing + square) / low * sounding
-    answer_points(c, scratch)
-
-
-@native
-def answer_points(c: modal.Coefficients, scratch: Any) -> None:
-    """response[k, l] = sum of spread * rows[k] * rows[l]."""
-    for k in range(c.height.size):
-        for i in range(c.spread.size):
-            scratch[i] = c.spread[i] * c.rows[k, i]
-        project(c.rows, scratch, c.response[k])
+    modal.answer_points(c.rows, c.spread, c.response, scratch)
 
 
 class GridTuning(NamedTuple):

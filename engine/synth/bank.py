@@ -170,7 +170,10 @@ def _peak(d: Design, preset: Preset) -> float:
     for p in range(out.shape[1]):
         if sides[p, 2]:
             out[:, p] = np.diff(out[:, p], prepend=0.0) * d.rate
-    return float(np.abs(out @ sides[:, :2]).max())
+    # Products and sums one by one: a matrix product may round differently from one process to the next, and each bit of
+    # the gain is heard in every bit of the output.
+    left, right = (sum(out[:, p] * sides[p, side] for p in range(out.shape[1])) for side in (0, 1))
+    return float(max(np.abs(left).max(), np.abs(right).max()))
 
 
 def pans(preset: Preset) -> NDArray[np.float64]:

@@ -193,14 +193,19 @@ def test_a_million_events_between_two_native_threads() -> None:
 
 @numba.njit(**FLAGS)
 def hurry(table: Any, done: Any, kept: Any) -> None:
-    """Push controllers that are always too late, at any moment of the renderer's, until it is done."""
+    """Push controllers that are always too late, at any moment of the renderer's, until it is done.
+
+    Between them, time for the renderer to empty the ring.
+    """
     while load_acquire(done, 0) == 0:
         kept[0] += push(table, 0, 0xB0 | 3 << 8 | (kept[0] & 127) << 16)
+        for _ in range(kept[0] % 4096):
+            load_acquire(done, 0)
 
 
 def test_late_events_during_a_block_do_not_turn_the_clock_back() -> None:
     """They come in between the renderer's two looks at the ring."""
-    inst, frames = instrument("modal"), 2 * RATE
+    inst, frames = instrument("modal"), 5 * RATE
     out = np.full((frames, 2), np.nan, np.float32)
     done, kept = np.ones(1, np.int64), np.zeros(1, np.int64)
     hurry(inst.address, done, kept)  # compiled before the race
