@@ -2,8 +2,9 @@
 
 Compiled functions know no reference counts (`_nrt=False`): they can neither allocate nor pay for an atomic
 increment when an array changes hands, which alone makes the modal kernel 3-5 times faster, and the audio
-thread can call them without the interpreter. NaN checks stay meaningful: of `fastmath` only the flags that let
-sums be reordered and multiply-adds be fused are set.
+thread can call them without the interpreter. Arithmetic is strict: were products fused and sums reordered as the
+optimiser likes, a function's last bit would depend on what it is compiled together with, and chaos in the contact
+would make of it another sound in another process. The loops that need more speed are vector code (vectors.py).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ FLAGS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
     "boundscheck": False,
-    "fastmath": {"reassoc", "nsz", "contract"},
+    "fastmath": False,
     "_nrt": False,
 }
 

@@ -170,9 +170,8 @@ def test_a_kernel_that_allocates_does_not_compile() -> None:
 
 
 def test_nan_stays_visible() -> None:
-    """No flag promises the compiler that numbers are finite."""
-    fast = compiled.FLAGS["fastmath"]
-    assert not fast & {"nnan", "ninf", "fast", "arcp", "afn"}
+    """Arithmetic is strict: no flag promises the compiler that numbers are finite, or lets it fuse and reorder."""
+    assert compiled.FLAGS["fastmath"] is False
 
     @compiled.inlined
     def odd(x: float) -> bool:

@@ -264,7 +264,6 @@ def glide(m: Machine, v: Any) -> None:
         moving, retuned = 1, 1
         gap = damping - own[F_DAMPING]
         own[F_DAMPING] = damping if abs(gap) < SETTLED * (1.0 + abs(damping)) else own[F_DAMPING] + share * gap
-    lift(m, v, own[F_NEXT_LIFT])
     if own[F_LIFT] != height:
         moving = 1
         gap = height - own[F_LIFT]
