@@ -114,7 +114,7 @@ def test_four_threads_at_once_and_another_process() -> None:
 @st.composite
 def messages(draw: st.DrawFn) -> list[int]:
     channel, value = draw(st.integers(0, 2)), draw(st.integers(0, 127))
-    controllers = (1, 20, 64, 66, 67, 74, 120, 121, 123, 6, 38, 98, 99, 100, 101, draw(st.integers(0, 127)))
+    controllers = (1, 20, 21, 64, 66, 67, 74, 120, 121, 123, 6, 38, 98, 99, 100, 101, draw(st.integers(0, 127)))
     return draw(
         st.one_of(
             st.builds(on, st.integers(30, 90), st.just(value), st.just(channel)),
@@ -411,10 +411,9 @@ def presets(draw: st.DrawFn) -> Preset:
     targets = [
         Controller("cc1", "excitation.duration", 1e-3, 1e-2),
         Controller("cc20", "string.loss.s0", 0.0, 100.0),
+        Controller("cc21", "excitation.position", 0.01, 0.99),
         Controller("pressure", "gain", -60.0, 12.0),
     ]
-    if model == "modal":
-        targets.append(Controller("cc21", "excitation.position", 0.1, 0.9))
     if problem.barrier is not None:
         targets.append(Controller("cc74", "barrier.height", -1e-3, 1e-4))
     return replace(
