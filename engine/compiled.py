@@ -18,6 +18,7 @@ import platform
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -138,6 +139,11 @@ def flush_to_zero() -> None:
     """Treat denormal numbers as zero on this thread: decaying strings must not slow down (x86; elsewhere nothing)."""
 
 
+def now() -> int:
+    """Nanoseconds of a clock that only goes forward; compiled code and Python read the same one."""
+    return time.perf_counter_ns()
+
+
 def _array_at(ctype: Any, dtype: Any) -> Any:
     """array(address, size): the array that lies there, without owner or reference count."""
     if INTERPRETED:
@@ -223,6 +229,45 @@ def _flush_to_zero(typing: Any) -> Any:
     return types.void(), code
 
 
+def _windows_counter() -> int:
+    """Ticks a second of the performance counter, which compiled code on Windows will ask for by name."""
+    kernel = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
+    ticks = ctypes.c_int64()
+    kernel.QueryPerformanceFrequency(ctypes.byref(ticks))
+    llvmlite.binding.add_symbol(
+        "QueryPerformanceCounter", ctypes.cast(kernel.QueryPerformanceCounter, ctypes.c_void_p).value
+    )
+    return ticks.value
+
+
+WINDOWS = sys.platform == "win32"
+COUNTER_RATE = _windows_counter() if WINDOWS else 0
+# The clocks behind Python's own perf_counter.
+MONOTONIC = 0 if WINDOWS else getattr(time, "CLOCK_UPTIME_RAW", time.CLOCK_MONOTONIC)
+
+
+@intrinsic
+def _now(typing: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        word, whole = ir.IntType(64), ir.IntType(32)
+        slot = cgutils.alloca_once(builder, ir.ArrayType(word, 2))
+        raw = builder.bitcast(slot, word.as_pointer())
+        if WINDOWS:
+            kind = ir.FunctionType(whole, [word.as_pointer()])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, "QueryPerformanceCounter"), [raw])
+            ticks, rate = builder.load(raw), word(COUNTER_RATE)
+            seconds, rest = builder.sdiv(ticks, rate), builder.srem(ticks, rate)
+            rest = builder.sdiv(builder.mul(rest, word(10**9)), rate)
+        else:
+            kind = ir.FunctionType(whole, [whole, word.as_pointer()])
+            function = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
+            builder.call(function, [whole(MONOTONIC), raw])
+            seconds, rest = builder.load(raw), builder.load(builder.gep(raw, [word(1)]))
+        return builder.add(builder.mul(seconds, word(10**9)), rest)
+
+    return types.int64(), code
+
+
 # strict=False: numba would compare the implementations' annotations, which they do without.
 INTO_CALLER: dict[str, Any] = {"strict": False, "jit_options": {**FLAGS, "forceinline": True}}
 
@@ -240,3 +285,8 @@ def _compiled_store(array: Any, index: Any, value: Any) -> Any:
 @overload(flush_to_zero, **INTO_CALLER)
 def _compiled_flush() -> Any:
     return lambda: _flush_to_zero()
+
+
+@overload(now, **INTO_CALLER)
+def _compiled_now() -> Any:
+    return lambda: _now()

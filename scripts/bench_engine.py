@@ -66,22 +66,27 @@ def seconds_per_block(made: engine.Instrument, keys: list[int], seconds: float) 
 
 
 def kernels_per_block(made: engine.Instrument, keys: list[int], seconds: float) -> float:
-    """The kernels of the same voices alone, block by block, plucked as they are in the engine."""
-    total = 0.0
-    for key in keys:
-        d = made._bank.keys[key].design
-        assert isinstance(d, modal.Design)
-        steps, blocks = BLOCK * made.oversample, max(round(seconds * RATE / BLOCK), 50)
-        state, out, none = modal.state(d.coefficients), np.zeros((steps, 1)), np.zeros(steps)
-        for force in raised_cosine(d.problem.excitation, d.rate, 64 * steps).reshape(-1, steps):
-            modal.kernel(d.coefficients, state, force, out)
-        times = []
-        for _ in range(blocks):
-            start = time.perf_counter()
-            modal.kernel(d.coefficients, state, none, out)
-            times.append(time.perf_counter() - start)
-        total += float(np.median(times))
-    return total - len(keys) * call_overhead(made)
+    """Median time of a block of the same voices' kernels and nothing else: one after the other, plucked as often.
+
+    Each voice's memory is as cold when its turn comes as it is in the engine.
+    """
+    steps = BLOCK * made.oversample
+    designs = [made._bank.keys[key].design for key in keys]
+    assert all(isinstance(d, modal.Design) for d in designs)
+    voices = [(d.coefficients, modal.state(d.coefficients)) for d in designs]
+    plucks = [raised_cosine(d.problem.excitation, d.rate, 8 * steps).reshape(-1, steps) for d in designs]
+    struck = [0] * len(keys)  # blocks since
+    out, none, times = np.zeros((steps, 1)), np.zeros(steps), []
+    for n in range(-64, max(round(seconds * RATE / BLOCK), 50)):
+        if n % 40 == 0 and n >= 0:
+            struck[n // 40 % len(keys)] = 0
+        forces = [pluck[age] if age < len(pluck) else none for pluck, age in zip(plucks, struck)]
+        struck = [age + 1 for age in struck]
+        start = time.perf_counter()
+        for (coefficients, state), force in zip(voices, forces):
+            modal.kernel(coefficients, state, force, out)
+        times.append(time.perf_counter() - start)
+    return float(np.median(times[64:])) - len(keys) * call_overhead(made)
 
 
 def call_overhead(made: engine.Instrument) -> float:

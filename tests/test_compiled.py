@@ -309,3 +309,16 @@ def test_copy() -> None:
     source, target = np.arange(5.0), np.zeros(5)
     compiled.copy(source, target)
     assert (target == source).all()
+
+
+@compiled.native
+def compiled_now() -> int:
+    return compiled.now()
+
+
+@pytest.mark.interpreted
+def test_compiled_code_and_python_read_one_clock() -> None:
+    compiled_now()
+    before, inside, after = compiled.now(), compiled_now(), compiled.now()
+    assert before <= inside <= after
+    assert after - before < 1e9

@@ -251,13 +251,20 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
 @native
 def energy(c: Coefficients, s: State) -> Any:
     """Kinetic, potential and contact energy between the last two steps, J (NUMERICS section 3)."""
-    kinetic = potential = stored = c.law.zero
-    for i in range(s.even.size):
-        kinetic += (s.even[i] - s.odd[i]) ** 2
-        potential += c.spring[i] * (s.even[i] + s.odd[i]) ** 2
+    k0 = k1 = k2 = k3 = p0 = p1 = p2 = p3 = stored = c.law.zero
+    # Four sums side by side, which the processor adds at once; PADDING makes the number of modes a multiple of four.
+    for i in range(0, s.even.size, 4):
+        k0 += (s.even[i] - s.odd[i]) ** 2
+        k1 += (s.even[i + 1] - s.odd[i + 1]) ** 2
+        k2 += (s.even[i + 2] - s.odd[i + 2]) ** 2
+        k3 += (s.even[i + 3] - s.odd[i + 3]) ** 2
+        p0 += c.spring[i] * (s.even[i] + s.odd[i]) ** 2
+        p1 += c.spring[i + 1] * (s.even[i + 1] + s.odd[i + 1]) ** 2
+        p2 += c.spring[i + 2] * (s.even[i + 2] + s.odd[i + 2]) ** 2
+        p3 += c.spring[i + 3] * (s.even[i + 3] + s.odd[i + 3]) ** 2
     for k in range(c.height.size):
         stored += c.law.half * s.touch.psi[k] ** 2
-    return c.inertia[0] * kinetic, potential, stored
+    return c.inertia[0] * ((k0 + k1) + (k2 + k3)), (p0 + p1) + (p2 + p3), stored
 
 
 @native

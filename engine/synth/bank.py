@@ -103,7 +103,7 @@ def _lay_modal(bank: Bank, d: modal.Design, row: NDArray[np.int64], values: NDAr
     _lay_common(bank, d, c.law, row, values)
     row[f.K_SIZE], row[f.K_ROWS] = c.forward.size, bank.at(c.rows)
     row[f.K_REST], row[f.K_REST_PSI] = bank.at(c.rest), bank.at(c.rest_psi)
-    row[f.K_REST_HEARD] = bank.at(c.rows[c.height.size :] @ c.rest)
+    row[f.K_REST_HEARD] = bank.at((c.rows[c.height.size :] * c.rest).sum(axis=1))
     row[f.K_BEND], row[f.K_PULL], row[f.K_DECAY] = bank.at(t.bend), bank.at(t.pull), bank.at(t.decay)
     row[f.K_SHRINK], row[f.K_STRIKE] = bank.at(t.shrink), bank.at(t.strike)
     row[f.K_WAVE] = bank.at(np.pad(d.modes.wavenumber, (0, c.forward.size - d.modes.wavenumber.size)))

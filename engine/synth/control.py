@@ -138,7 +138,17 @@ def control(m: Machine, channel: Any, number: Any, value: Any) -> None:
         for v in range(m.settings[S_VOICES]):
             if m.voice_ints[v, V_CHANNEL] == channel and m.voice_ints[v, V_STATE] == HELD:
                 m.voice_ints[v, V_STATE] = RELEASED
-    stir(m, channel)
+    if moves_strings(m, number):
+        stir(m, channel)
+
+
+@native
+def moves_strings(m: Machine, number: Any) -> Any:
+    """Whether a controller can change what a sounding string should be; the others must cost nothing."""
+    mapped = 0
+    for r in range(m.settings[S_MAPS]):
+        mapped |= m.map_ints[r, 0] == number
+    return mapped or number in (SUSTAIN, SOSTENUTO, DATA, DATA_FINE) or number >= ALL_SOUND_OFF
 
 
 @native

@@ -340,6 +340,12 @@ def add_to_bus(m: Machine, v: Any, first: Any, steps: Any, age: Any) -> None:
     resting, gain = floats(m.key_ints[voice[V_KEY], K_REST_HEARD], pickups), m.key_floats[voice[V_KEY], Y_GAIN]
     start, slope = gain * own[F_GAIN], gain * (own[F_NEXT_GAIN] - own[F_GAIN]) / (GLIDE * m.settings[S_OVERSAMPLE])
     fade, loss = own[F_FADE], m.numbers[N_FADE] * (voice[V_STATE] == FADING)
+    if loss == 0.0 and slope == 0.0:  # nearly always; the same products, in a loop that waits for nothing
+        level = fade * start
+        for t in range(steps):
+            for p in range(pickups):
+                m.bus[first + t, p] += level * (m.out[t, p] - resting[p])
+        return
     for t in range(steps):
         fade = max(fade - loss, 0.0)
         level = fade * (start + slope * (age + 1 + t))
