@@ -19,7 +19,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -65,12 +66,39 @@ def pasted(function: F) -> F:
     return _compile(function, inline="always")
 
 
+# Types of C, for functions that libraries call.
+INT, LONG, SIZE, DOUBLE, POINTER = (
+    types.int32,
+    getattr(types, f"uint{8 * ctypes.sizeof(ctypes.c_ulong)}"),
+    types.uintp,
+    types.float64,
+    types.voidptr,
+)
+
+
+def called_by_c(result: Any, *arguments: Any) -> Callable[[F], F]:
+    """Compile as a C function: a library may call its `.address` from any thread. It must not raise."""
+
+    def decorate(function: F) -> F:
+        flags = {name: value for name, value in FLAGS.items() if name != "nogil"}  # C holds no lock to release
+        with _our_cache():
+            return numba.cfunc((result or types.void)(*arguments), cache=True, **flags)(function)  # type: ignore[no-any-return]
+
+    return decorate
+
+
 def _compile(function: F, **options: Any) -> F:
-    # numba reads the cache location when it decorates: lend it ours and leave other packages theirs.
+    with _our_cache():
+        return numba.njit(**{**FLAGS, **options})(function)  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _our_cache() -> Iterator[None]:
+    """numba reads the cache location when it decorates: lend it ours and leave other packages theirs."""
     theirs = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_directory())
     try:
-        return numba.njit(**{**FLAGS, **options})(function)  # type: ignore[no-any-return]
+        yield
     finally:
         numba.config.CACHE_DIR = theirs
 
@@ -184,13 +212,24 @@ def _array_code(kind: Any, dtype: Any) -> Any:
     return code
 
 
-# For compiled code: arrays of float64, int64 and float32 from an address and their shape.
+# For compiled code: arrays of float64, int64, float32 and bytes from an address and their shape.
 floats = _array_at(ctypes.c_double, types.float64)
 integers = _array_at(ctypes.c_int64, types.int64)
 singles = _array_at(ctypes.c_float, types.float32)
+octets = _array_at(ctypes.c_uint8, types.uint8)
 float_rows = _matrix_at(ctypes.c_double, types.float64)
 integer_rows = _matrix_at(ctypes.c_int64, types.int64)
 single_rows = _matrix_at(ctypes.c_float, types.float32)
+
+
+@intrinsic
+def address_of(typing: Any, pointer: Any) -> Any:
+    """A pointer that C gave, as the number that the arrays above are made from."""
+
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.ptrtoint(values[0], ir.IntType(64))
+
+    return types.int64(types.voidptr), code
 
 
 @intrinsic

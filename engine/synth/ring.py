@@ -1,4 +1,4 @@
-"""The way in: one producer pushes events, the renderer takes them; neither ever waits.
+"""The way in: one producer puts events into a ring, one consumer takes them; neither ever waits.
 
 Release and acquire order let the two run on different threads. Python's threads may all push: the interpreter's lock
 makes them one producer.
@@ -12,6 +12,9 @@ from engine.compiled import guarded, integers, load_acquire, native, store_relea
 from engine.synth.fields import *
 
 
+NEVER = 1 << 62  # later than any event
+
+
 @guarded
 def push(table: Any, sample: Any, message: Any) -> Any:
     """Queue a packed channel message for an absolute sample; 0 if the ring is full and the message was lost.
@@ -19,23 +22,47 @@ def push(table: Any, sample: Any, message: Any) -> Any:
     What ends a note is not lost even then: it is flagged, and obeyed as soon as everything queued before it has been.
     """
     t = integers(table, TABLE)
-    ring = integers(t[T_RING], R_ROWS + 2 * RING_SIZE)
-    written = ring[R_WRITTEN]
-    if written - load_acquire(ring, R_READ) < RING_SIZE:
-        row = R_ROWS + 2 * (written & (RING_SIZE - 1))
-        ring[row], ring[row + 1] = sample, message
-        store_release(ring, R_WRITTEN, written + 1)
+    ring, late = integers(t[T_RING], R_ROWS + 2 * RING_SIZE), integers(t[T_LATE], LATE)
+    if put(ring, sample, message):
         return 1
     meters = integers(t[T_METERS], METERS)
     meters[M_LOST] += 1
-    return flag(integers(t[T_LATE], LATE), message, written)
+    return flag(late, message, ring[R_WRITTEN])
+
+
+@native
+def put(ring: Any, at: Any, message: Any) -> Any:
+    """Add a row; 0 if there is no room."""
+    written = ring[R_WRITTEN]
+    if written - load_acquire(ring, R_READ) >= RING_SIZE:
+        return 0
+    row = R_ROWS + 2 * (written & (RING_SIZE - 1))
+    ring[row], ring[row + 1] = at, message
+    store_release(ring, R_WRITTEN, written + 1)
+    return 1
+
+
+@native
+def head(ring: Any) -> Any:
+    """When the next row is due, or NEVER."""
+    if load_acquire(ring, R_WRITTEN) == ring[R_READ]:
+        return NEVER
+    return ring[R_ROWS + 2 * (ring[R_READ] & (RING_SIZE - 1))]
+
+
+@native
+def take(ring: Any) -> Any:
+    """The next row's message; the row is free again."""
+    message = ring[R_ROWS + 2 * (ring[R_READ] & (RING_SIZE - 1)) + 1]
+    store_release(ring, R_READ, ring[R_READ] + 1)
+    return message
 
 
 @native
 def flag(late: Any, message: Any, written: Any) -> Any:
     """Write the loss's number beside the keys that a note-off or an all-notes-off ends, or beside all sound.
 
-    Only this side writes the numbers, and the renderer remembers how far it has come: nothing is erased, so nothing
+    Only this side writes the numbers, and the consumer remembers how far it has come: nothing is erased, so nothing
     that is lost at this very moment can be erased with it.
     """
     status, channel, first = message & 0xF0, message & 0x0F, (message >> 8) & 0x7F
@@ -53,3 +80,13 @@ def flag(late: Any, message: Any, written: Any) -> Any:
     store_release(late, L_AFTER, written)
     store_release(late, L_COUNT, number)
     return 1
+
+
+@native
+def flagged_since(ring: Any, late: Any) -> Any:
+    """The number of the last loss already obeyed, if there are newer ones and all queued before them is done; or -1."""
+    latest, seen = load_acquire(late, L_COUNT), late[L_SEEN]
+    if latest == seen or ring[R_READ] < load_acquire(late, L_AFTER):
+        return -1
+    late[L_SEEN] = latest
+    return seen

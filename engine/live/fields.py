@@ -1,0 +1,67 @@
+"""The player's memory, by name: columns of its tables as plain numbers, which compiled code sees as constants."""
+
+from __future__ import annotations
+
+STAGES = 4  # instruments in memory: one is played, others ring out
+INLETS = 32  # ways in for events, each with one producer at a time
+
+# The player's table of addresses.
+P_SETTINGS, P_NUMBERS, P_STAGES, P_INLETS, P_JOURNAL, P_LOG, P_GAUGES, P_MIX, PLAYER = range(9)
+
+# P_SETTINGS: integers. While a stream runs, Python writes only X_NEXT (a stage's number), X_DELAY and X_LISTEN.
+(
+    X_CHANNELS,
+    X_PLAYED,
+    X_NEXT,
+    X_DELAY,  # samples between an event's arrival and its place
+    X_LISTEN,  # bit c: MIDI channel c is heard
+    X_CLOCK,  # samples since the player was made
+    X_ORIGIN,  # ns: zero of W_NEXT; 0 until a stream has begun
+    X_SETTINGS,
+) = range(8)
+
+# P_NUMBERS: floats.
+W_FRAME = 0  # ns of one sample, as the sound card's clock has it
+W_NOMINAL = 1  # ns of one sample, by the sample rate
+W_NEXT = 2  # ns after the origin at which the next block is due
+W_SLACK = 3  # ns by which a block may begin late before sound is lost
+W_PEAK = 4  # largest output of two channels since somebody set it to zero
+W_NUMBERS = 6
+
+# P_STAGES: [STAGES, STAGE_INTS]. Python fills an empty one; from then on only the audio thread writes G_STATE.
+G_STATE, G_TABLE, G_CHANNELS, G_OFFSET, G_CUT, G_LEFT, STAGE_INTS = range(7)
+# G_OFFSET: the player's clock when the instrument's was zero; G_CUT: Python's wish that it ends soon;
+# G_LEFT: samples until it has, -1 if it need not.
+EMPTY, PLAYED, RINGING = range(3)
+
+# P_INLETS: [INLETS, INLET_INTS], addresses of a ring of (ns, message), of what a full ring may not lose (both as the
+# renderer's own), and of what is held.
+I_RING, I_LATE, I_HELD, INLET_INTS = range(4)
+# What an inlet's port holds, for the moment when it is unplugged.
+H_LOST, H_PEDALS, H_KEYS = 0, 1, 2  # events lost; bit c: a pedal or the wheel of channel c has been moved; keys' bits
+HELD_WORDS = 4  # of 32 keys each, for each channel
+HELD = H_KEYS + 16 * HELD_WORDS
+
+# The journal: a count, then rows of (sample, message) as they were obeyed.
+JOURNAL_SIZE = 16384
+# The log of blocks: a count, then rows of (start ns, duration ns, frames, ns late).
+LOG_SIZE = 65536
+LOG_COLUMNS = 4
+WRITTEN, ROWS = 0, 8
+
+# P_GAUGES: integers that only the audio thread writes.
+(
+    Q_BLOCKS,
+    Q_LOST,  # blocks that came too late to be heard, by the clock
+    Q_LONG,  # blocks that took longer than they last
+    Q_UNDERFLOWS,  # as the host reports them
+    Q_WORST,  # ns: the longest block
+    Q_WORST_LATE,  # ns: the latest
+    Q_BUSY,  # ns in all
+    Q_SEEN,  # ns: when the last block began
+    Q_EVENTS,
+    Q_STALE,  # notes not begun because they had waited through a pause of the stream
+    GAUGES,
+) = range(11)
+
+MIXED = 1024  # frames that are rendered at a time where instruments are mixed
