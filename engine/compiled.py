@@ -15,6 +15,7 @@ import hashlib
 import logging
 import os
 import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -138,12 +139,31 @@ def _user_cache() -> Path:
 def _fingerprint() -> str:
     digest = hashlib.sha256()
     package = Path(__file__).parent
-    for source in sorted(package.rglob("*.py")):
+    for source in kernel_sources(package):
         digest.update(source.relative_to(package).as_posix().encode() + b"\0" + source.read_bytes() + b"\0")
     features = sorted(k for k, v in llvmlite.binding.get_host_cpu_features().items() if v)
     facts = [numba.__version__, platform.python_version(), llvmlite.binding.get_host_cpu_name(), *features]
     digest.update("\0".join(facts).encode())
     return digest.hexdigest()[:20]
+
+
+def kernel_sources(package: Path) -> list[Path]:
+    """The files with compiled functions and everything these import: whatever else changes, machine code stays good."""
+    texts = {file: file.read_text(encoding="utf-8") for file in package.rglob("*.py")}
+    waiting = [
+        file
+        for file, text in texts.items()
+        if re.search(r"^ *@(native|guarded|inlined|pasted|called_by_c)\b", text, re.M)
+    ]
+    found = {Path(__file__)}
+    while waiting:
+        file = waiting.pop()
+        found.add(file)
+        for module, names in re.findall(r"^ *from engine(?:\.([\w.]+))? import +(\([^)]*\)|.*)", texts[file], re.M):
+            folder = package.joinpath(*module.split("."))
+            parts = [folder.with_suffix(".py"), *(folder / f"{name}.py" for name in re.findall(r"\w+", names))]
+            waiting += [part for part in parts if part in texts and part not in found]
+    return sorted(found)
 
 
 @inlined

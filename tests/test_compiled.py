@@ -20,6 +20,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 from physics.problems import STEEL
 
@@ -61,7 +62,7 @@ def module_at(path: Path) -> ModuleType:
 # --- the cache --------------------------------------------------------------------------------------------------------
 
 
-def test_fingerprint_follows_every_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprint_follows_every_source_of_compiled_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "engine"
     original = Path(compiled.__file__).parent
     shutil.copytree(original, package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -69,8 +70,10 @@ def test_fingerprint_follows_every_source(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(compiled, "__file__", str(package / "compiled.py"))
     assert compiled._fingerprint() == here, "the same sources elsewhere are the same code"
     seen = {here}
-    sources = sorted(package.rglob("*.py"))
+    sources = compiled.kernel_sources(package)
     assert len(sources) > 20
+    (package / "commands" / "render.py").write_text("# what is never compiled")
+    assert compiled._fingerprint() == here
     for source in sources:
         source.write_bytes(source.read_bytes() + b"# changed\n")
         seen.add(compiled._fingerprint())
@@ -80,6 +83,19 @@ def test_fingerprint_follows_every_source(tmp_path: Path, monkeypatch: pytest.Mo
     assert compiled._fingerprint() not in seen
     (package / "notes.txt").write_text("not a source")
     assert compiled._fingerprint() == compiled._fingerprint()
+
+
+def test_no_compiled_function_escapes_the_fingerprint() -> None:
+    package = Path(compiled.__file__).parent
+    known = set(compiled.kernel_sources(package))
+    seen = 0
+    for file in package.rglob("*.py"):
+        module = importlib.import_module(".".join(("engine", *file.relative_to(package).with_suffix("").parts)))
+        for value in vars(module).values():
+            if isinstance(value, Dispatcher):
+                seen += 1
+                assert Path(value.py_func.__code__.co_filename) in known
+    assert seen > 50
 
 
 def test_fingerprint_follows_numba_and_cpu(monkeypatch: pytest.MonkeyPatch) -> None:

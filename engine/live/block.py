@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from engine.compiled import (
-    float_rows,
     floats,
     integer_rows,
     integers,

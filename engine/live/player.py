@@ -56,9 +56,8 @@ class Player:
         self.settings[x.X_PLAYED] = self.settings[x.X_NEXT] = -1
         self.settings[x.X_DELAY] = block_size if delay is None else delay
         self.numbers[[x.W_FRAME, x.W_NOMINAL]] = 1e9 / sample_rate
-        arrays = (self.settings, self.numbers, self.stages, self._inlet_rows)
-        arrays += (self._journal, self._log, self._gauges, self._mix)
-        self._table = np.array([array.ctypes.data for array in arrays], np.int64)
+        inside = (self._inlet_rows, self._journal, self._log, self._gauges, self._mix)
+        self._table = np.array([a.ctypes.data for a in (self.settings, self.numbers, self.stages, *inside)], np.int64)
 
     @property
     def address(self) -> int:
@@ -102,6 +101,8 @@ class Player:
         """
         if instrument.sample_rate != self.sample_rate:
             raise ValueError(f"an instrument at {instrument.sample_rate:g} Hz for a player at {self.sample_rate:g} Hz")
+        if self.settings[x.X_PLAYED] != self.settings[x.X_NEXT]:
+            return False  # the audio thread has not taken the last one yet
         self._forget_silent()
         if None not in self._instruments:
             ringing = [s for s in range(x.STAGES) if self.stages[s, x.G_STATE] == x.RINGING]

@@ -11,7 +11,6 @@ from typing import Any
 from engine.compiled import guarded, integers, load_acquire, native, store_release
 from engine.synth.fields import *
 
-
 NEVER = 1 << 62  # later than any event
 
 
