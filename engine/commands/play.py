@@ -1,0 +1,186 @@
+"""`jawari play`: a preset under the fingers, from a MIDI keyboard or the computer's keys."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
+from engine.errors import PresetError
+from engine.preset.files import shipped
+from engine.preset.loader import Preset, load_preset
+from engine.render import phrase, read_score
+from engine.units import parse_quantity
+
+if TYPE_CHECKING:
+    from engine.live.session import Plan
+
+DESCRIPTION = """Play live. Every MIDI input is heard, and those plugged in later; with --keys the computer's
+own keys pluck notes. The sound card's thread runs compiled code only: whatever Python does, it does not wait."""
+
+EXAMPLES = """examples:
+  jawari play sitar                                 every MIDI keyboard there is
+  jawari play sitar --keys                          the computer's keys: a w s e d ... is a piano
+  jawari play sitar --demo                          its phrase, then the end
+  jawari play tanpura --device scarlett --midi "key" --block-size 64
+  jawari play sitar --record take.mid               then: jawari render sitar --midi take.mid, sample by sample the same
+  jawari play sitar tanpura mine.yaml               program change 1, 2, 3 chooses; [ and ] in the terminal as well
+
+`jawari devices` lists sound cards and MIDI inputs. Ctrl-C ends and reports blocks, late blocks and the worst load."""
+
+LARGEST_BLOCK = 8192
+MOST_DELAY = 0.5  # s
+
+
+def add(commands: Commands[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    p = commands.add_parser(
+        "play",
+        help="play live, from a MIDI keyboard or the computer's keys",
+        description=DESCRIPTION,
+        epilog=f"{EXAMPLES}\n\n{EPILOG}",
+        formatter_class=Help,
+    )
+    p.add_argument(
+        "presets", nargs="*", metavar="PRESET", help="played first; further ones are programs 2, 3, ...; default: sitar"
+    )
+    p.set_defaults(run=_run)
+    _add_card(p.add_argument_group("the sound card"))
+    _add_midi(p.add_argument_group("MIDI and keys"))
+    _add_instrument(p.add_argument_group("the instrument"))
+    p.add_argument("--demo", action="store_true", help="play the preset's phrase, end when it has rung out")
+    p.add_argument("--notes", metavar="TEXT", help="with --demo: these notes, or a MIDI file, instead of the phrase")
+    p.add_argument("--seconds", metavar="T", help="end after this time")
+    p.add_argument(
+        "--record", type=Path, metavar="FILE", help="keep what is played: a MIDI file with a tick per sample"
+    )
+    p.add_argument("--force", action="store_true", help="replace the file of --record")
+    p.add_argument("--quiet", action="store_true", help="say only what goes wrong, and the report at the end")
+
+
+def _add_card(p: argparse._ArgumentGroup) -> None:
+    p.add_argument("--device", metavar="NAME", help="part of its name, or its number; default: the system's")
+    p.add_argument("--sample-rate", metavar="HZ", help="default: the card's own")
+    p.add_argument("--block-size", type=int, default=128, metavar="N", help="frames at a time")
+    p.add_argument("--latency", default="low", metavar="T", help="low, high, or a time: what the card may hold back")
+    p.add_argument("--channels", type=int, metavar="N", help="of the card; 1 is mono; default: 2 if it has them")
+
+
+def _add_midi(p: argparse._ArgumentGroup) -> None:
+    p.add_argument(
+        "--midi",
+        action="append",
+        metavar="NAME",
+        help="only inputs with this in their name; repeatable; 'none': no input",
+    )
+    p.add_argument("--virtual", action="store_true", help="make an input called jawari that other programs connect to")
+    p.add_argument(
+        "--midi-delay", metavar="T", help="from arrival to sound, the same for every note; default: one block"
+    )
+    p.add_argument(
+        "--channel", type=int, action="append", metavar="N", help="hear only this MIDI channel, 1 to 16; repeatable"
+    )
+    p.add_argument("--keys", action="store_true", help="pluck with the computer's keys, in a terminal")
+
+
+def _add_instrument(p: argparse._ArgumentGroup) -> None:
+    p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a preset key; repeatable")
+    p.add_argument("--tuning", metavar="TEXT", help="like 'just on D, A4=432', or a Scala file; default: the preset's")
+    p.add_argument("--polyphony", type=int, metavar="N", help="strings at a time, 1 to 256; default: the preset's")
+    p.add_argument("--oversample", type=int, metavar="N", help="1, 2, 4 or 8; default: the preset's")
+
+
+def _run(args: argparse.Namespace) -> int:
+    plan = _plan(args)  # before anything is opened: what is wrong in the arguments is said at once
+    from engine.live.session import Session
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    return Session(plan, quiet=args.quiet).run()
+
+
+def _plan(args: argparse.Namespace) -> Plan:
+    names = _programs(args.presets)
+    first = load_preset(names[0], args.set)
+    seconds = None if args.seconds is None else quantity("--seconds", args.seconds, "s")
+    if seconds is not None and seconds <= 0.0:
+        raise UsageError(f"--seconds = {args.seconds}: must be more than 0")
+    if not 8 <= args.block_size <= LARGEST_BLOCK:
+        raise UsageError(f"--block-size = {args.block_size}: must be 8 to {LARGEST_BLOCK} frames; try 128")
+    if args.notes and not args.demo:
+        raise UsageError("--notes is what --demo plays; add --demo")
+    wanted = None if args.sample_rate is None else quantity("--sample-rate", args.sample_rate, "Hz")
+    listen = [channel - 1 for channel in args.channel or range(1, 17)]
+    if not all(0 <= channel < 16 for channel in listen):
+        raise UsageError(f"--channel = {max(args.channel)}: must be 1 to 16")
+    score = None if not args.demo else read_score(args.notes) if args.notes else phrase(first)
+    latency = _latency(args.latency)
+
+    from engine.live.cards import check, choose
+    from engine.live.session import Plan
+
+    card = choose(args.device)
+    rate = float(card.rate if wanted is None else wanted)
+    channels = min(2, card.channels) if args.channels is None else args.channels
+    check(card, rate, channels)
+    return Plan(
+        presets=[(Path(name).stem, _loader(name, first if n == 0 else None, args.set)) for n, name in enumerate(names)],
+        card=card,
+        sample_rate=rate,
+        block_size=args.block_size,
+        channels=channels,
+        latency=latency,
+        delay=_delay(args.midi_delay, rate),
+        oversample=args.oversample,
+        polyphony=args.polyphony,
+        tuning=args.tuning,
+        midi=args.midi,
+        virtual=args.virtual,
+        listen=listen,
+        keys=args.keys,
+        score=score,
+        seconds=seconds,
+        take=args.record,
+        force=args.force,
+    )
+
+
+def _programs(given: Sequence[str]) -> list[str]:
+    """What programs 1, 2, ... are: the presets given, or after a single one all that are shipped."""
+    if len(given) > 1:
+        return list(given)
+    first = given[0] if given else "sitar"
+    return [first, *(name for name in shipped() if name != first)]
+
+
+def _loader(name: str, loaded: Preset | None, overrides: Sequence[str]) -> Callable[[], Preset]:
+    # The overrides are for what is asked for by name: another preset may not have such a key at all.
+    return (lambda: loaded) if loaded is not None else partial(load_preset, name)
+
+
+def _latency(text: str) -> float | str:
+    if text in ("low", "high"):
+        return text
+    try:
+        seconds = parse_quantity(text, "s")
+    except PresetError:
+        raise UsageError(f"--latency = {text}: must be low, high, or a time such as '10 ms'") from None
+    if not 0.0 <= seconds <= 5.0:
+        raise UsageError(f"--latency = {text}: must be 0 to 5 s; try low")
+    return seconds
+
+
+def _delay(text: str | None, rate: float) -> int | None:
+    """Samples from a note's arrival to its sound."""
+    if text is None:
+        return None
+    seconds = quantity("--midi-delay", text, "s")
+    if not 0.0 <= seconds <= MOST_DELAY:
+        raise UsageError(
+            f"--midi-delay = {text}: must be 0 to {MOST_DELAY:g} s; the default, one block, has least jitter"
+        )
+    return round(seconds * rate)
