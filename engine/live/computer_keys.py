@@ -1,0 +1,211 @@
+"""The computer's keys in the terminal: two rows of letters are a piano, the others are commands.
+
+A terminal tells what was typed, never that a key came up. So a pluck is let go after a while, and the characters that a
+held key sends by itself keep it down. Note-offs are sent when they are due and not stamped ahead: one that waits in an
+inlet would hold up everything behind it, and could not be put off.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from enum import Enum
+from math import inf
+from types import TracebackType
+from typing import IO
+
+from engine.live import job_control
+from engine.live.player import Player
+from engine.live.typed import ESCAPE, Typed, typed
+from engine.units import key_to_note
+
+PIANO = "awsedftgyhujkolp;"  # semitones upwards from C
+HOLD = 0.5  # s for which a pluck is held
+STILL = 0.15  # s after the last repeat at which a held key has come up
+LOWEST, HIGHEST = 0, 120  # the keys that "a" may be
+SUSTAIN, ALL_SOUND_OFF = 64, 120
+
+
+class Command(Enum):
+    """What the session is asked for."""
+
+    QUIT = "quit"
+    HELP = "help"
+    SILENCE = "silence"
+    NEXT = "next preset"
+    PREVIOUS = "previous preset"
+
+
+COMMANDS = {
+    **dict.fromkeys("q\x03\x04", Command.QUIT),  # Ctrl-C where it comes as a character, Ctrl-D
+    **dict.fromkeys("?", Command.HELP),
+    **dict.fromkeys(ESCAPE, Command.SILENCE),
+    **dict.fromkeys("+=]", Command.NEXT),
+    **dict.fromkeys("-_[", Command.PREVIOUS),
+}
+
+
+class Repeats:
+    """Tells the characters that a held key sends by itself from those of another touch.
+
+    They come after a first wait, always the same, and then faster than a finger moves. The wait is learned from the
+    first key that is held.
+    """
+
+    FASTEST = 0.12  # s between two touches of one finger
+    NEAR = 0.04  # s: how well the wait is kept
+    LONGEST = 1.2  # s that any system lets one wait
+
+    def __init__(self) -> None:
+        self.wait: float | None = None
+        self._character, self._at, self._gap = "", -inf, inf
+
+    def repeated(self, character: str, at: float) -> bool:
+        """Whether the character came by itself; to be asked for each, with its time in seconds."""
+        gap = at - self._at if character == self._character else inf
+        fast = gap <= self.FASTEST
+        if fast and self.FASTEST < self._gap <= self.LONGEST:
+            self.wait = self._gap
+        expected = self.wait is not None and abs(gap - self.wait) <= self.NEAR
+        self._character, self._at, self._gap = character, at, gap
+        return fast or expected
+
+
+class ComputerKeys:
+    """Plucks and commands from a terminal, in a `with` block; without a terminal nothing is ever typed.
+
+    `poll` is to be called some fifty times a second, from one thread, by the main loop: it may wait on its behalf.
+    """
+
+    def __init__(
+        self,
+        player: Player,
+        plucking: bool = True,
+        channel: int = 0,
+        hold: float = HOLD,
+        stream: IO[str] | Typed | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._player, self._plucking, self._channel, self._hold, self._clock = player, plucking, channel, hold, clock
+        self._typed = stream if isinstance(stream, Typed) else typed(stream or sys.stdin)
+        self._repeats = Repeats()
+        self._due: dict[int, float] = {}  # when each key that is down comes up
+        self._latest = -1  # the key that the last character plucked
+        self._pedal = False
+        self.lowest, self.velocity = 48, 100
+
+    def __enter__(self) -> ComputerKeys:
+        self._typed.__enter__()
+        job_control.move_in(self)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        job_control.move_out(self)
+        self.leave()
+
+    def leave(self) -> None:
+        """Let everything go, and the terminal too."""
+        self._typed.leave()
+        for key in list(self._due):
+            self._release(key)
+        self._set_pedal(False)
+
+    def come_back(self) -> None:
+        """The terminal is ours again."""
+        self._typed.come_back()
+
+    @property
+    def live(self) -> bool:
+        """Somebody can type."""
+        return self._typed.live
+
+    @property
+    def hint(self) -> str:
+        """One line for the panel: the state of the keys, and how to learn more."""
+        if not self.live:
+            return ""
+        keys = f"keys from {key_to_note(self.lowest)}, velocity {self.velocity}" if self._plucking else ""
+        parts = [keys, "pedal down" if self._pedal else "", "? help, q quit"]
+        return ", ".join(part for part in parts if part)
+
+    def poll(self, wait: float = 0.0) -> list[Command]:
+        """Play what was typed and return what was asked for; wait up to `wait` seconds if nothing was."""
+        if self._due:
+            wait = max(min(wait, min(self._due.values()) - self._clock()), 0.0)
+        commands = []
+        for character in self._typed.take(wait).lower():
+            command = self._obey(character, self._clock())
+            commands += [] if command is None else [command]
+        self._let_go(self._clock())
+        return commands
+
+    def _obey(self, character: str, at: float) -> Command | None:
+        if self._repeats.repeated(character, at):
+            if self._latest in self._due:
+                self._due[self._latest] = max(self._due[self._latest], at + STILL)
+            return None
+        self._let_go(at)  # before a new pluck of the same string
+        self._latest = -1
+        command = COMMANDS.get(character)
+        if command is Command.SILENCE:
+            self.silence()
+        elif command is None and self._plucking:
+            self._play(character, at)
+        return command
+
+    def _play(self, character: str, at: float) -> None:
+        if character in PIANO:
+            self._pluck(self.lowest + PIANO.index(character), at)
+        elif character in "zx":
+            self.lowest = min(max(self.lowest + (12 if character == "x" else -12), LOWEST), HIGHEST)
+        elif character in "cv":
+            tens = self.velocity // 10 + 1 if character == "v" else -(-self.velocity // 10) - 1
+            self.velocity = min(max(10 * tens, 10), 127)
+        elif character == " ":
+            self._set_pedal(not self._pedal)
+
+    def _pluck(self, key: int, at: float) -> None:
+        if key <= 127:
+            self._send(0x90, key, self.velocity)
+            # Longer than the wait before a held key speaks up again, or the note would end in between.
+            self._due[key] = at + max(self._hold, (self._repeats.wait or 0.0) + STILL)
+            self._latest = key
+
+    def _let_go(self, at: float) -> None:
+        for key in [key for key, due in self._due.items() if due <= at]:
+            self._release(key)
+
+    def _release(self, key: int) -> None:
+        if self._due.pop(key, None) is not None:
+            self._send(0x80, key, 64)
+
+    def _set_pedal(self, down: bool) -> None:
+        if down != self._pedal:
+            self._pedal = down
+            self._send(0xB0, SUSTAIN, 127 * down)
+
+    def silence(self) -> None:
+        """End all sound, on every channel, and lift this pedal."""
+        for key in list(self._due):
+            self._release(key)
+        self._set_pedal(False)
+        for channel in range(16):
+            self._player.send([0xB0 | channel, ALL_SOUND_OFF, 0])
+
+    def _send(self, status: int, first: int, second: int) -> None:
+        self._player.send([status | self._channel, first, second])
+
+
+def help_lines(plucking: bool) -> list[str]:
+    """What the keys do."""
+    commands = ["q quit   ? this help   Esc end all sound   + next preset   - previous preset"]
+    if not plucking:
+        return [*commands, "with --keys, letters pluck strings"]
+    return [
+        " w e   t y u   o p     black keys",
+        "a s d f g h j k l ;    white keys from C: the characters count, wherever your layout has them",
+        "z x octave down, up   c v softer, louder   space pedal down or up",
+        "a held key holds its note; a chord needs the pedal, for a terminal tells of the last key only",
+        *commands,
+    ]
