@@ -51,7 +51,7 @@ class Player:
         self._inlets = [_Inlet() for _ in range(x.INLETS)]
         self._inlet_rows = np.array([inlet.addresses for inlet in self._inlets], np.int64)
         self._instruments: list[Instrument | None] = [None] * x.STAGES
-        self._told = {"journal": 0, "log": 0}
+        self._told: dict[str, int] = {}  # rows that each reader has seen
         self.settings[x.X_CHANNELS], self.settings[x.X_LISTEN] = channels, ALL_CHANNELS
         self.settings[x.X_PLAYED] = self.settings[x.X_NEXT] = -1
         self.settings[x.X_DELAY] = block_size if delay is None else delay
@@ -143,19 +143,19 @@ class Player:
         self.numbers[x.W_PEAK : x.W_PEAK + 2] = 0.0
         return float(left), float(right)
 
-    def new_events(self) -> Integers:
-        """Rows of (sample, message) obeyed since this was last asked; the oldest are missing if that is long ago."""
-        return self._since("journal", self._journal, x.JOURNAL_SIZE, 2)
+    def new_events(self, reader: str = "") -> Integers:
+        """Rows of (sample, message) obeyed since this reader last asked; the oldest are missing if that is long ago."""
+        return self._since(f"events {reader}", self._journal, x.JOURNAL_SIZE, 2)
 
-    def new_blocks(self) -> Integers:
-        """Rows of (start, duration, frames, lateness; ns) since this was last asked."""
-        return self._since("log", self._log, x.LOG_SIZE, x.LOG_COLUMNS)
+    def new_blocks(self, reader: str = "") -> Integers:
+        """Rows of (start, duration, frames, lateness; ns) since this reader last asked."""
+        return self._since(f"blocks {reader}", self._log, x.LOG_SIZE, x.LOG_COLUMNS)
 
     def _since(self, name: str, array: Integers, size: int, columns: int) -> Integers:
         written = int(array[x.WRITTEN])
         rows = array[x.ROWS :].reshape(size, columns)
         # The oldest few of a full ring may be being overwritten just now.
-        first = max(self._told[name], written - size + 64)
+        first = max(self._told.get(name, 0), written - size + 64)
         self._told[name] = written
         return rows[np.arange(first, written) & (size - 1)]
 
