@@ -100,7 +100,8 @@ def _run(args: argparse.Namespace) -> int:
     from engine.live.session import Session
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    return Session(plan, quiet=args.quiet).run()
+    Session(plan, quiet=args.quiet).run()
+    return 0
 
 
 def _plan(args: argparse.Namespace) -> Plan:

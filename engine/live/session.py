@@ -6,19 +6,21 @@ unplugged devices, and has other presets designed.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.live.cards import Card
 from engine.live.changes import Programs, Selector
-from engine.live.computer_keys import ComputerKeys
+from engine.live.computer_keys import Command, ComputerKeys, help_lines
 from engine.live.demo import Demo
-from engine.live.meter import Meter
+from engine.live.display import Display
+from engine.live.meter import Meter, Reading
 from engine.live.midi.inputs import Inputs
-from engine.live.panel import Display
+from engine.live.news import report
 from engine.live.player import Player
 from engine.live.stream import Stream
 from engine.live.take import Take
@@ -28,6 +30,8 @@ from engine.rendering.score import Score
 from engine.synth.instrument import Instrument
 
 TURN = 0.02  # s: a turn of the loop
+LOOK = 0.25  # s from one look at the devices to the next
+ALL_SOUND_OFF = 120
 
 
 @dataclass(frozen=True)
@@ -40,13 +44,13 @@ class Plan:
     block_size: int
     channels: int
     latency: float | str
-    delay: int | None
+    delay: int | None  # samples from a note's arrival to its sound
     oversample: int | None
     polyphony: int | None
     tuning: str | None
-    midi: Sequence[str] | None  # fragments of port names; none at all: every port
+    midi: Sequence[str] | None  # fragments of port names; None: every input there is
     virtual: bool
-    listen: Sequence[int]
+    listen: Sequence[int]  # MIDI channels, from 0
     keys: bool
     score: Score | None  # of the demo
     seconds: float | None
@@ -64,3 +68,93 @@ class Plan:
             tuning=self.tuning,
             mono=self.channels == 1,
         )
+
+
+class Session:
+    """Opens everything in order, and closes it in the other."""
+
+    def __init__(self, plan: Plan, quiet: bool = False) -> None:
+        self._plan = plan
+        self._take = Take(plan.take, plan.sample_rate, plan.force) if plan.take else None
+        self._player = Player(plan.sample_rate, plan.block_size, plan.channels, plan.delay)
+        self._player.listen(plan.listen)
+        self._player.change(plan.instrument(0))
+        self._programs = Programs([name for name, _ in plan.presets], plan.instrument)
+        self._selector, self._meter = Selector(), Meter(self._player)
+        self._display = Display.for_stream(sys.stdout, quiet)
+        self._demo: Demo | None = None
+
+    def run(self) -> None:
+        """Play until somebody quits, the demo is over, or the time is up; report at the end."""
+        with ExitStack() as undo:
+            undo.callback(self._tell_how_it_went)
+            undo.enter_context(self._display)
+            watch = Watch(self._plan.card, self._stream, self._player, self._say_problem)
+            undo.callback(watch.close)
+            inputs = Inputs(self._player, self._plan.midi, self._plan.virtual, self._display.say)
+            undo.callback(inputs.close)
+            keys = undo.enter_context(ComputerKeys(self._player, self._plan.keys, min(self._plan.listen)))
+            if self._plan.score is not None:
+                events = self._plan.score.events(self._plan.sample_rate)
+                self._demo = Demo(self._player, ((at / self._plan.sample_rate, data) for at, data in events))
+            with suppress(KeyboardInterrupt):
+                self._loop(watch, inputs, keys)
+
+    def _stream(self, card: Card) -> Stream:
+        return Stream(self._player, card, self._plan.block_size, self._plan.latency)
+
+    def _loop(self, watch: Watch, inputs: Inputs, keys: ComputerKeys) -> None:
+        began = looked = time.monotonic()
+        limit = self._plan.seconds
+        while not (self._demo and self._demo.over) and (limit is None or time.monotonic() - began < limit):
+            if not keys.live:
+                time.sleep(TURN)
+            if Command.QUIT in [self._obey(command) for command in keys.poll(TURN)]:
+                return
+            if self._demo:
+                self._demo.tick()
+            self._follow_events()
+            self._programs.tick(self._player, self._display.say)
+            if time.monotonic() - looked > LOOK:
+                looked = time.monotonic()
+                watch.tick()
+                inputs.tick()
+            if self._display.due:
+                self._display.show(self._read(watch, inputs, keys))
+
+    def _read(self, watch: Watch, inputs: Inputs, keys: ComputerKeys) -> Reading:
+        device = "" if watch.lost else str(watch.stream.card)
+        return self._meter.read(device, watch.stream.latency, inputs.names, keys.hint)
+
+    def _obey(self, command: Command) -> Command:
+        if command is Command.NEXT:
+            self._programs.step(1)
+        elif command is Command.PREVIOUS:
+            self._programs.step(-1)
+        elif command is Command.SILENCE:
+            for channel in range(16):
+                self._player.send((0xB0 | channel, ALL_SOUND_OFF, 0))
+        elif command is Command.HELP:
+            self._display.say("\n".join(help_lines(self._plan.keys)))
+        return command
+
+    def _follow_events(self) -> None:
+        """Keep what was played, and change the preset if a message asked for another."""
+        events = self._player.new_events("session")
+        if self._take:
+            self._take.add(events)
+        for message in events[:, 1].tolist():
+            program = self._selector.program(message)
+            if program is not None:
+                self._programs.want(program)
+
+    def _tell_how_it_went(self) -> None:
+        self._follow_events()
+        for line in report(self._meter.read()):
+            print(line)
+        if self._take:
+            self._take.write()
+            print(f"wrote {self._take.path}")
+
+    def _say_problem(self, text: str) -> None:
+        self._display.say(text, problem=True)
