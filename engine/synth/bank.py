@@ -22,8 +22,8 @@ from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
 from engine.synth import decimate, output
 from engine.synth import fields as f
-from engine.synth.control import calm
 from engine.synth.keys import Design, Key, design_key, highest_tension
+from engine.synth.zones import enrol
 from engine.units import t60_to_decay
 
 GLIDE_TIME = 4e-3  # s: time constant of moving parameters
@@ -233,7 +233,7 @@ def _lay_tables(bank: Bank, setup: Setup, key_ints: NDArray[np.int64], key_float
 
 
 def reset_bank(bank: Bank) -> None:
-    """As if just made: clock at zero, no voice sounding, controllers never moved, filters empty."""
+    """As if just made: clock at zero, no voice sounding, controllers never moved, no zones, filters empty."""
     a = bank.arrays
     a["settings"][[f.S_CLOCK, f.S_BORN]] = 0
     a["voice_ints"][:, : f.V_FORWARD] = 0
@@ -241,9 +241,8 @@ def reset_bank(bank: Bank) -> None:
         a[name][...] = 0
     a["wanted"][0] = a["numbers"][f.N_VOLUME]
     a["volume"][0] = a["numbers"][f.N_VOLUME] * a["numbers"][f.N_SCALE]
-    for channel in a["channels"]:
-        calm(channel)
-        channel[f.C_RANGE] = 200
+    for channel, own in enumerate(a["channels"]):
+        enrol(own, channel, channel)
 
 
 def _numbers(setup: Setup, finishing: output.Output) -> NDArray[np.float64]:

@@ -8,10 +8,12 @@ from engine.compiled import load_acquire, native, store_release
 from engine.synth.fields import *
 from engine.synth.machine import Machine
 from engine.synth.voices import begin, pluck, set_moving
+from engine.synth.zones import MANAGERS, calm, hears, resize, share_range
 
 SUSTAIN, SOSTENUTO = 64, 66
 DATA, DATA_FINE, NRPN_FINE, NRPN, RPN_FINE, RPN = 6, 38, 98, 99, 100, 101
 ALL_SOUND_OFF, RESET_CONTROLLERS, ALL_NOTES_OFF = 120, 121, 123
+FOR_BENDS, FOR_ZONES = 0, 6  # registered parameters
 
 
 @native
@@ -35,9 +37,9 @@ def obey(m: Machine, message: Any) -> None:
 
 @native
 def stir(m: Machine, channel: Any) -> None:
-    """Have the channel's voices glide to where its controllers now point."""
+    """Have the channel's voices, and its zone's, glide to where its controllers now point."""
     for v in range(m.settings[S_VOICES]):
-        if m.voice_ints[v, V_CHANNEL] == channel:
+        if hears(m, m.voice_ints[v, V_CHANNEL], channel):
             set_moving(m, v)
 
 
@@ -110,36 +112,70 @@ def note_off(m: Machine, channel: Any, key: Any) -> None:
 
 @native
 def control(m: Machine, channel: Any, number: Any, value: Any) -> None:
-    """Pedals, the bend's range (RPN 0), mode messages; everything else is kept for whoever maps it."""
+    """Pedals, registered parameters, mode messages; everything else is kept for whoever maps it."""
     own = m.channels[channel]
     earlier, own[number] = own[number], value
     if number == SOSTENUTO:
         for v in range(m.settings[S_VOICES]):
             voice = m.voice_ints[v]
-            if voice[V_CHANNEL] == channel:
+            if hears(m, voice[V_CHANNEL], channel):
                 if value >= 64 and earlier < 64:
                     voice[V_SOSTENUTO] = voice[V_STATE] == HELD
                 elif value < 64:
                     voice[V_SOSTENUTO] = 0
     elif number in (NRPN, NRPN_FINE):
-        own[RPN] = own[RPN_FINE] = UNMOVED  # data that follow are not for the bend's range
-    elif number == DATA and own[RPN] == 0 and own[RPN_FINE] == 0:
-        own[C_RANGE] = value * 100 + own[C_RANGE] % 100
-    elif number == DATA_FINE and own[RPN] == 0 and own[RPN_FINE] == 0:
-        own[C_RANGE] = own[C_RANGE] // 100 * 100 + min(value, 99)
+        own[RPN] = own[RPN_FINE] = UNMOVED  # data that follow are not for a registered parameter
+    elif number in (DATA, DATA_FINE) and own[RPN] == 0:
+        set_parameter(m, channel, number, value)
     elif number == ALL_SOUND_OFF:
         silence(m, channel)
     elif number == RESET_CONTROLLERS:
-        calm(own)
+        for other in range(CHANNELS):
+            if hears(m, other, channel):
+                calm(m.channels[other])
         for v in range(m.settings[S_VOICES]):
-            if m.voice_ints[v, V_CHANNEL] == channel:
+            if hears(m, m.voice_ints[v, V_CHANNEL], channel):
                 m.voice_ints[v, V_SOSTENUTO] = 0
     elif number >= ALL_NOTES_OFF:
-        for v in range(m.settings[S_VOICES]):
-            if m.voice_ints[v, V_CHANNEL] == channel and m.voice_ints[v, V_STATE] == HELD:
-                m.voice_ints[v, V_STATE] = RELEASED
+        let_go(m, channel)
     if moves_strings(m, number):
         stir(m, channel)
+
+
+@native
+def set_parameter(m: Machine, channel: Any, number: Any, value: Any) -> None:
+    """The bend's range, in semitones and cents, or the number of a zone's members."""
+    own = m.channels[channel]
+    if own[RPN_FINE] == FOR_BENDS:
+        coarse, fine = own[C_RANGE] // 100, own[C_RANGE] % 100
+        own[C_RANGE] = value * 100 + fine if number == DATA else coarse * 100 + min(value, 99)
+        share_range(m, channel)
+        stir(m, own[C_MANAGER])
+    elif own[RPN_FINE] == FOR_ZONES and number == DATA and channel in MANAGERS and value < CHANNELS:
+        begin_anew(m, channel, resize(m, channel, value))
+        own[RPN], own[RPN_FINE] = 0, FOR_ZONES  # still chosen: only controllers were reset
+
+
+@native
+def begin_anew(m: Machine, manager: Any, reach: Any) -> None:
+    """Let go all keys of channels up to so far from a manager: who held them has another channel now."""
+    for v in range(m.settings[S_VOICES]):
+        voice = m.voice_ints[v]
+        if abs(voice[V_CHANNEL] - manager) <= reach:
+            voice[V_SOSTENUTO] = 0
+            if voice[V_STATE] == HELD:
+                voice[V_STATE] = RELEASED
+            set_moving(m, v)
+
+
+@native
+def let_go(m: Machine, channel: Any) -> None:
+    """Let all dampers of a channel and its zone down, as far as the pedals allow."""
+    for v in range(m.settings[S_VOICES]):
+        voice = m.voice_ints[v]
+        if voice[V_STATE] == HELD and hears(m, voice[V_CHANNEL], channel):
+            voice[V_STATE] = RELEASED
+            set_moving(m, v)
 
 
 @native
@@ -153,18 +189,10 @@ def moves_strings(m: Machine, number: Any) -> Any:
 
 @native
 def silence(m: Machine, channel: Any) -> None:
-    """Have every voice of a channel fade out now, whatever the pedals say."""
+    """Have every voice of a channel and its zone fade out now, whatever the pedals say."""
     for v in range(m.settings[S_VOICES]):
-        if m.voice_ints[v, V_CHANNEL] == channel and m.voice_ints[v, V_STATE] != FREE:
+        if hears(m, m.voice_ints[v, V_CHANNEL], channel) and m.voice_ints[v, V_STATE] != FREE:
             m.voice_ints[v, V_STATE] = FADING
-
-
-@native
-def calm(own: Any) -> None:
-    """Controllers as if never moved (-1), so that presets' own values hold; a range set by RPN stays."""
-    for number in range(128):
-        own[number] = UNMOVED
-    own[C_PRESSURE], own[C_BEND] = UNMOVED, 0
 
 
 @native
@@ -195,9 +223,13 @@ def take_late(m: Machine) -> None:
         return
     m.late[L_SEEN] = latest
     for channel in range(CHANNELS):
+        ended = 0
         for key in range(KEYS + 1):
             if seen < m.late[L_FLAGS + channel * (KEYS + 1) + key] <= latest:
                 if key < KEYS:
                     note_off(m, channel, key)
+                    ended += 1
                 else:
                     silence(m, channel)
+        if ended == KEYS:  # it was an all-notes-off, which a manager's zone obeys too
+            let_go(m, channel)

@@ -187,7 +187,7 @@ V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_NO
 VOICE_FLOATS = F_PULSE + 2 * PULSES  # F_PULSE: peak force and duration (steps) of each pluck
 
 # T_CHANNELS: [CHANNELS, CHANNEL_INTS]; the 128 controllers, then:
-C_PRESSURE, C_BEND, C_RANGE, CHANNEL_INTS = range(128, 132)  # bend -8192..8191; its range in cents
+C_PRESSURE, C_BEND, C_RANGE, C_MANAGER, CHANNEL_INTS = range(128, 133)  # bend -8192..8191; its range, cents
 UNMOVED = -1  # a controller that has not been touched yet
 
 # T_MAP_INTS: [maps, 2] source controller and target; T_MAP_FLOATS: [maps, 2] values at 0 and 127.

@@ -12,6 +12,7 @@ from engine.physics import modal
 from engine.physics.excitation import add_raised_cosine
 from engine.physics.grid import REACH, interpolate
 from engine.physics.retune import lift_nodes, lift_points, tune_grid, tune_modes
+from engine.synth import zones
 from engine.synth.fields import *
 from engine.synth.machine import (
     Machine,
@@ -161,7 +162,7 @@ def lift(m: Machine, v: Any, to: Any) -> None:
 @native
 def aimed_semitones(m: Machine, channel: Any) -> Any:
     """Where the channel's pitch wheel points."""
-    return m.channels[channel, C_BEND] / 8192.0 * m.channels[channel, C_RANGE] * 0.01
+    return zones.bend(m, channel)
 
 
 @native
@@ -169,10 +170,10 @@ def aimed(m: Machine, channel: Any, target: Any, otherwise: Any) -> Any:
     """What the channel's controllers make of a mapped parameter."""
     value = otherwise
     for r in range(m.settings[S_MAPS]):
-        position = m.channels[channel, m.map_ints[r, 0]]
-        if m.map_ints[r, 1] == target and position != UNMOVED:
+        at = zones.position(m, channel, m.map_ints[r, 0])
+        if m.map_ints[r, 1] == target and at != UNMOVED:
             low, high = m.map_floats[r, 0], m.map_floats[r, 1]
-            value = low + (high - low) * position / 127.0
+            value = low + (high - low) * at / 127.0
     return value
 
 
@@ -182,7 +183,7 @@ def aimed_damping(m: Machine, v: Any) -> Any:
     voice = m.voice_ints[v]
     channel, damping = voice[V_CHANNEL], 0.0
     if voice[V_STATE] == RELEASED and voice[V_SOSTENUTO] == 0:
-        pedal = max(m.channels[channel, 64], 0) / 127.0
+        pedal = zones.pressed(m, channel, 64) / 127.0
         damping = m.numbers[N_RELEASE] * (1.0 - pedal) * (1.0 - pedal)
     return damping + aimed(m, channel, TO_LOSS, 0.0)
 
@@ -200,7 +201,7 @@ def pluck(m: Machine, v: Any, velocity: Any) -> None:
         if voice[V_PULSE + p] > voice[V_PULSE + oldest]:
             oldest = p
     loud = velocity * 0.01
-    soft = 1.0 - 0.4 * (m.channels[channel, 67] >= 64)
+    soft = 1.0 - 0.4 * (zones.pressed(m, channel, 67) >= 64)
     force = m.numbers[N_FORCE] * loud ** m.numbers[N_FORCE_POWER] * soft
     duration = aimed(m, channel, TO_DURATION, m.numbers[N_DURATION]) * loud ** m.numbers[N_DURATION_POWER] / soft
     own[F_PULSE + 2 * oldest] = force
