@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import signal
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path

@@ -24,7 +24,7 @@ from engine.live.inlet import late_of, ring_of
 from engine.synth import fields as f
 from engine.synth.output import CEILING
 from engine.synth.renderer import play
-from engine.synth.ring import NEVER, flagged_since, head, push, take
+from engine.synth.ring import NEVER, flagged, flagged_since, head, push, take
 
 UNDERFLOW = 0x4  # PortAudio's flag: the card ran dry before this block
 BANDWIDTH = 1.0  # Hz, of the loop that follows the sound card's clock
@@ -160,10 +160,10 @@ def obey_flags(p: Player, i: Any) -> None:
     if seen < 0:
         return
     for channel in range(f.CHANNELS):
-        for key in range(f.KEYS + 1):
-            if seen < late[f.L_FLAGS + channel * (f.KEYS + 1) + key] <= late[f.L_SEEN]:
-                end = 0x80 | channel | key << 8 if key < f.KEYS else 0xB0 | channel | 120 << 8
-                obey(p, p.settings[X_CLOCK], end, False)
+        for end in range(f.ENDS):
+            message = flagged(late, seen, channel, end)
+            if message >= 0:
+                obey(p, p.settings[X_CLOCK], message, False)
 
 
 @native

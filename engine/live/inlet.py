@@ -69,7 +69,7 @@ def hold(held: Any, message: Any) -> None:
         held[word] |= 1 << (first & 31)
     elif status == 0x80 or status == 0x90:
         held[word] &= ~(1 << (first & 31))
-    elif status == 0xE0 or status == 0xD0 or (status == 0xB0 and first in (64, 66, 67)):
+    elif status == 0xE0 or (status == 0xB0 and first in (64, 66, 67)):
         held[H_PEDALS] |= 1 << channel
 
 
@@ -86,5 +86,4 @@ def let_go(address: Any) -> None:
             for pedal in (64, 66, 67):
                 arrive(address, stamp, 0xB0 | channel | pedal << 8)
             arrive(address, stamp, 0xE0 | channel | CENTRE)
-            arrive(address, stamp, 0xD0 | channel)
     held[H_PEDALS] = 0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import load_acquire, native, store_release
+from engine.compiled import native
 from engine.synth.fields import *
 from engine.synth.machine import Machine
+from engine.synth.ring import flagged, flagged_since, head, take
 from engine.synth.voices import begin, pluck, set_moving
 from engine.synth.zones import MANAGERS, calm, hears, resize, share_range
 
@@ -196,40 +197,22 @@ def silence(m: Machine, channel: Any) -> None:
 
 
 @native
-def next_event(m: Machine) -> Any:
-    """Sample of the next event that waits in the ring, or a sample that never comes."""
-    if load_acquire(m.ring, R_WRITTEN) == m.ring[R_READ]:
-        return 1 << 62
-    return m.ring[R_ROWS + 2 * (m.ring[R_READ] & (RING_SIZE - 1))]
-
-
-@native
 def take_events(m: Machine) -> None:
     """Obey everything that is due, and in its turn what a full ring could not hold."""
     take_late(m)
-    while next_event(m) <= m.settings[S_CLOCK]:
-        row = R_ROWS + 2 * (m.ring[R_READ] & (RING_SIZE - 1))
-        message = m.ring[row + 1]
-        store_release(m.ring, R_READ, m.ring[R_READ] + 1)
-        obey(m, message)
+    while head(m.ring) <= m.settings[S_CLOCK]:
+        obey(m, take(m.ring))
         take_late(m)
 
 
 @native
 def take_late(m: Machine) -> None:
     """End the notes whose end found the ring full, as soon as everything that was queued before has been obeyed."""
-    latest, seen = load_acquire(m.late, L_COUNT), m.late[L_SEEN]
-    if latest == seen or m.ring[R_READ] < load_acquire(m.late, L_AFTER):
+    seen = flagged_since(m.ring, m.late)
+    if seen < 0:
         return
-    m.late[L_SEEN] = latest
     for channel in range(CHANNELS):
-        ended = 0
-        for key in range(KEYS + 1):
-            if seen < m.late[L_FLAGS + channel * (KEYS + 1) + key] <= latest:
-                if key < KEYS:
-                    note_off(m, channel, key)
-                    ended += 1
-                else:
-                    silence(m, channel)
-        if ended == KEYS:  # it was an all-notes-off, which a manager's zone obeys too
-            let_go(m, channel)
+        for end in range(ENDS):
+            message = flagged(m.late, seen, channel, end)
+            if message >= 0:
+                obey(m, message)

@@ -197,9 +197,10 @@ TO_HEIGHT, TO_POSITION, TO_DURATION, TO_LOSS, TO_GAIN = range(5)
 RING_SIZE = 4096
 R_WRITTEN, R_READ, R_ROWS = 0, 8, 16
 # T_LATE: what a full ring may not lose. How many, the ring's count at the last of them, how many the renderer has
-# seen; then for each channel the number of the last loss for each of its keys, and for all its sound.
+# seen; then for each channel the number of the last loss for each of its keys, all its sound, and all its notes.
 L_COUNT, L_AFTER, L_SEEN, L_FLAGS = 0, 1, 2, 8
-LATE = L_FLAGS + CHANNELS * (KEYS + 1)
+ALL_SOUND, ALL_NOTES, ENDS = KEYS, KEYS + 1, KEYS + 2
+LATE = L_FLAGS + CHANNELS * ENDS
 
 # T_METERS: integers that drivers read.
 M_STOLEN, M_WATCHDOG, M_LOST, M_SOUNDING, M_MOST, METERS = range(6)

@@ -9,9 +9,10 @@ from typing import Any
 
 from engine.compiled import float_rows, native, single_rows
 from engine.synth import decimate, output
-from engine.synth.control import next_event, take_events
+from engine.synth.control import take_events
 from engine.synth.fields import *
 from engine.synth.machine import Machine, machine
+from engine.synth.ring import head
 from engine.synth.voices import glide, look, sound
 
 
@@ -50,7 +51,7 @@ def next_span(m: Machine, most: Any) -> Any:
     if clock % TICK == 0:
         look_around(m)
     # An event that comes in just now, too late, waits for the next span.
-    span = max(min(most, TICK - clock % TICK, next_event(m) - clock), 1)
+    span = max(min(most, TICK - clock % TICK, head(m.ring) - clock), 1)
     segment(m, span)
     mix(m, span * m.settings[S_OVERSAMPLE])
     m.settings[S_CLOCK] += span

@@ -59,7 +59,7 @@ def take(ring: Any) -> Any:
 
 @native
 def flag(late: Any, message: Any, written: Any) -> Any:
-    """Write the loss's number beside the keys that a note-off or an all-notes-off ends, or beside all sound.
+    """Write the loss's number beside what the message ends: a key, all notes or all sound of its channel.
 
     Only this side writes the numbers, and the consumer remembers how far it has come: nothing is erased, so nothing
     that is lost at this very moment can be erased with it.
@@ -67,15 +67,14 @@ def flag(late: Any, message: Any, written: Any) -> Any:
     status, channel, first = message & 0xF0, message & 0x0F, (message >> 8) & 0x7F
     velocity, number = (message >> 16) & 0x7F, late[L_COUNT] + 1
     if status == 0x80 or (status == 0x90 and velocity == 0):
-        low, high = first, first + 1
+        end = first
     elif status == 0xB0 and first >= 123:
-        low, high = 0, KEYS
+        end = ALL_NOTES
     elif status == 0xB0 and first == 120:
-        low, high = KEYS, KEYS + 1
+        end = ALL_SOUND
     else:
         return 0
-    for key in range(low, high):
-        late[L_FLAGS + channel * (KEYS + 1) + key] = number
+    late[L_FLAGS + channel * ENDS + end] = number
     store_release(late, L_AFTER, written)
     store_release(late, L_COUNT, number)
     return 1
@@ -89,3 +88,13 @@ def flagged_since(ring: Any, late: Any) -> Any:
         return -1
     late[L_SEEN] = latest
     return seen
+
+
+@native
+def flagged(late: Any, seen: Any, channel: Any, end: Any) -> Any:
+    """The message that was lost since, or -1."""
+    if not seen < late[L_FLAGS + channel * ENDS + end] <= late[L_SEEN]:
+        return -1
+    if end < KEYS:
+        return 0x80 | channel | end << 8
+    return 0xB0 | channel | (120 if end == ALL_SOUND else 123) << 8
