@@ -18,6 +18,7 @@ from engine.rendering.note import Note
 Bytes = NDArray[np.uint8]
 
 NOTE_OFF, NOTE_ON, KEY_PRESSURE, CONTROL = 0x80, 0x90, 0xA0, 0xB0
+RPN_FINE, ZONE = 100, 6  # the registered parameter by which a manager forms an MPE zone
 _PEDALS = (64, 66)
 # Data entry and the parameter it is for: their order carries the meaning, so a cut keeps them all.
 _PARAMETERS = (6, 38, 96, 97, 98, 99, 100, 101)
@@ -47,8 +48,14 @@ class Score:
                 yield sample, (status, *(values[:1] if status & 0xE0 == 0xC0 else values))
 
     def of_channels(self, channels: Iterable[int]) -> Score:
-        """Only the messages of these channels (from 0)."""
-        return self._pick(np.isin(self.data[:, 0] & 0x0F, list(channels)))
+        """Only the messages of these channels (from 0), and what steers them from their MPE zones' managers."""
+        status, steering = self.data[:, 0], _kind(self.data) > KEY_PRESSURE
+        wanted = np.isin(status & 0x0F, list(channels))
+        for manager in (0, 15):
+            own = status & 0x0F == manager
+            if ((status == CONTROL | manager) & (self.data[:, 1] == RPN_FINE) & (self.data[:, 2] == ZONE)).any():
+                wanted |= own & steering
+        return self._pick(wanted)
 
     def of_key(self, key: int) -> Score:
         """Only this key's notes, with everything that steers all keys."""

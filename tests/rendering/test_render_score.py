@@ -206,3 +206,13 @@ def test_parts_hold_every_note_once_and_all_controllers() -> None:
     channels = score.parts("channel")
     assert list(channels) == ["channel-01", "channel-03"]
     assert sorted(events(channels["channel-01"]) + events(channels["channel-03"])) == sorted(events(score))
+
+
+def test_a_member_of_an_mpe_zone_is_cut_out_with_its_manager() -> None:
+    zone = [(0xB0, 101, 0), (0xB0, 100, 6), (0xB0, 6, 5)]
+    music = [(0x91, 60, 100), (0x92, 64, 100), (0x90, 40, 100), (0xE0, 0, 80), (0xEF, 0, 10)]
+    data = np.array(zone + music, np.uint8)
+    plain = Score(np.arange(5.0), np.array(music, np.uint8), 5.0)
+    score = Score(np.arange(8.0), data, 8.0)
+    assert score.of_channels([1]).data.tolist() == [list(row) for row in [*zone, music[0], music[3]]]
+    assert plain.of_channels([1]).data.tolist() == [list(music[0])]
