@@ -51,4 +51,14 @@ def _cards() -> list[str]:
 
 
 def _inputs() -> list[str]:
-    return []
+    from engine.live.midi.choice import best, describe
+
+    lines = [describe()]
+    try:
+        way = best()
+    except EngineError:
+        return lines
+    try:
+        return [*(way.names() or ["none is plugged in"]), f"(through {lines[0]})"]
+    finally:
+        way.close()

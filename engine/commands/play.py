@@ -138,7 +138,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         oversample=args.oversample,
         polyphony=args.polyphony,
         tuning=args.tuning,
-        midi=args.midi,
+        midi=None if args.midi == ["none"] else args.midi or (),
         virtual=args.virtual,
         listen=listen,
         keys=args.keys,

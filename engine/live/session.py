@@ -48,7 +48,7 @@ class Plan:
     oversample: int | None
     polyphony: int | None
     tuning: str | None
-    midi: Sequence[str] | None  # fragments of port names; None: every input there is
+    midi: Sequence[str] | None  # fragments of port names; none given: every input; None: no input at all
     virtual: bool
     listen: Sequence[int]  # MIDI channels, from 0
     keys: bool
@@ -91,8 +91,10 @@ class Session:
             undo.enter_context(self._display)
             watch = Watch(self._plan.card, self._stream, self._player, self._say_problem)
             undo.callback(watch.close)
-            inputs = Inputs(self._player, self._plan.midi, self._plan.virtual, self._display.say)
-            undo.callback(inputs.close)
+            inputs = None
+            if self._plan.midi is not None:
+                inputs = Inputs(self._player, self._plan.midi, self._plan.virtual, self._display.say)
+                undo.callback(inputs.close)
             keys = undo.enter_context(ComputerKeys(self._player, self._plan.keys, min(self._plan.listen)))
             if self._plan.score is not None:
                 events = self._plan.score.events(self._plan.sample_rate)
@@ -103,7 +105,7 @@ class Session:
     def _stream(self, card: Card) -> Stream:
         return Stream(self._player, card, self._plan.block_size, self._plan.latency)
 
-    def _loop(self, watch: Watch, inputs: Inputs, keys: ComputerKeys) -> None:
+    def _loop(self, watch: Watch, inputs: Inputs | None, keys: ComputerKeys) -> None:
         began = looked = time.monotonic()
         limit = self._plan.seconds
         while not (self._demo and self._demo.over) and (limit is None or time.monotonic() - began < limit):
@@ -118,13 +120,14 @@ class Session:
             if time.monotonic() - looked > LOOK:
                 looked = time.monotonic()
                 watch.tick()
-                inputs.tick()
+                if inputs:
+                    inputs.tick()
             if self._display.due:
                 self._display.show(self._read(watch, inputs, keys))
 
-    def _read(self, watch: Watch, inputs: Inputs, keys: ComputerKeys) -> Reading:
+    def _read(self, watch: Watch, inputs: Inputs | None, keys: ComputerKeys) -> Reading:
         device = "" if watch.lost else str(watch.stream.card)
-        return self._meter.read(device, watch.stream.latency, inputs.names, keys.hint)
+        return self._meter.read(device, watch.stream.latency, inputs.names if inputs else (), keys.hint)
 
     def _obey(self, command: Command) -> Command:
         if command is Command.NEXT:
