@@ -12,10 +12,8 @@ import time
 from collections.abc import Callable
 from enum import Enum
 from math import inf
-from types import TracebackType
 from typing import IO
 
-from engine.live import job_control
 from engine.live.player import Player
 from engine.live.typed import ESCAPE, Typed, typed
 from engine.units import key_to_note
@@ -50,7 +48,7 @@ class Repeats:
     """Tells the characters that a held key sends by itself from those of another touch.
 
     They come after a first wait, always the same, and then faster than a finger moves. The wait is learned from the
-    first key that is held.
+    first key that is held, and forgotten if what came after it proves to have been a touch: nothing fast followed.
     """
 
     FASTEST = 0.12  # s between two touches of one finger
@@ -59,7 +57,7 @@ class Repeats:
 
     def __init__(self) -> None:
         self.wait: float | None = None
-        self._character, self._at, self._gap = "", -inf, inf
+        self._character, self._at, self._gap, self._expected = "", -inf, inf, False
 
     def repeated(self, character: str, at: float) -> bool:
         """Whether the character came by itself; to be asked for each, with its time in seconds."""
@@ -67,9 +65,11 @@ class Repeats:
         fast = gap <= self.FASTEST
         if fast and self.FASTEST < self._gap <= self.LONGEST:
             self.wait = self._gap
-        expected = self.wait is not None and abs(gap - self.wait) <= self.NEAR
+        elif self._expected and self.FASTEST < gap < inf:
+            self.wait = None
+        self._expected = not fast and self.wait is not None and abs(gap - self.wait) <= self.NEAR
         self._character, self._at, self._gap = character, at, gap
-        return fast or expected
+        return fast or self._expected
 
 
 class ComputerKeys:
@@ -97,23 +97,11 @@ class ComputerKeys:
 
     def __enter__(self) -> ComputerKeys:
         self._typed.__enter__()
-        job_control.move_in(self)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        job_control.move_out(self)
-        self.leave()
-
-    def leave(self) -> None:
-        """Let everything go, and the terminal too."""
-        self._typed.leave()
-        for key in list(self._due):
-            self._release(key)
-        self._set_pedal(False)
-
-    def come_back(self) -> None:
-        """The terminal is ours again."""
-        self._typed.come_back()
+    def __exit__(self, *_: object) -> None:
+        self._typed.__exit__()
+        self.release()
 
     @property
     def live(self) -> bool:
@@ -166,30 +154,32 @@ class ComputerKeys:
             self._set_pedal(not self._pedal)
 
     def _pluck(self, key: int, at: float) -> None:
+        """Begin a note; Ctrl-C may interrupt anywhere, so its end is noted first."""
         if key <= 127:
-            self._send(0x90, key, self.velocity)
             # Longer than the wait before a held key speaks up again, or the note would end in between.
             self._due[key] = at + max(self._hold, (self._repeats.wait or 0.0) + STILL)
             self._latest = key
+            self._send(0x90, key, self.velocity)
 
     def _let_go(self, at: float) -> None:
         for key in [key for key, due in self._due.items() if due <= at]:
-            self._release(key)
-
-    def _release(self, key: int) -> None:
-        if self._due.pop(key, None) is not None:
             self._send(0x80, key, 64)
+            del self._due[key]
 
     def _set_pedal(self, down: bool) -> None:
-        if down != self._pedal:
-            self._pedal = down
-            self._send(0xB0, SUSTAIN, 127 * down)
+        self._pedal |= down
+        self._send(0xB0, SUSTAIN, 127 * down)
+        self._pedal = down
+
+    def release(self) -> None:
+        """Let every key and the pedal up."""
+        self._let_go(inf)
+        if self._pedal:
+            self._set_pedal(False)
 
     def silence(self) -> None:
-        """End all sound, on every channel, and lift this pedal."""
-        for key in list(self._due):
-            self._release(key)
-        self._set_pedal(False)
+        """End all sound, on every channel."""
+        self.release()
         for channel in range(16):
             self._player.send([0xB0 | channel, ALL_SOUND_OFF, 0])
 
@@ -199,13 +189,13 @@ class ComputerKeys:
 
 def help_lines(plucking: bool) -> list[str]:
     """What the keys do."""
-    commands = ["q quit   ? this help   Esc end all sound   + next preset   - previous preset"]
+    commands = ["q quit   ? this help   Esc end all sound   + next preset   - previous one"]
     if not plucking:
         return [*commands, "with --keys, letters pluck strings"]
     return [
-        " w e   t y u   o p     black keys",
-        "a s d f g h j k l ;    white keys from C: the characters count, wherever your layout has them",
+        " w e   t y u   o p    black keys",
+        "a s d f g h j k l ;   white keys from C; on any layout, the characters count",
         "z x octave down, up   c v softer, louder   space pedal down or up",
-        "a held key holds its note; a chord needs the pedal, for a terminal tells of the last key only",
+        "a held key holds its note, one at a time: for longer chords use the pedal",
         *commands,
     ]

@@ -9,39 +9,36 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import IO, Any
 
+from engine.live import job_control
 from engine.live.terminal import descriptor, in_foreground
 
 ESCAPE = "\x1b"
 # Keys without a character (arrows, F1, Alt with a letter) send several after an escape; they mean nothing here.
 _SEQUENCE = re.compile(r"\x1b{1,2}(?:\[[0-?]*[ -/]*[@-~]|O[ -~]|[^\[O\x1b])")
-_BEGUN = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|O)?\Z")
+_BEGUN = re.compile(r"\x1b{1,2}(?:\[[0-?]*[ -/]*|O)?\Z")
 _ALONE = 0.025  # s after which an escape will not become a sequence any more
 
 
 class Typed:
-    """No terminal: nobody types. The others read one in a `with` block, and leave it as they found it."""
+    """No terminal: nobody types. The others read one in a `with` block, and leave it as they found it.
+
+    Its settings change with the first `take`, so that no interrupt can come between the change and the block.
+    """
 
     live = False
 
     def __enter__(self) -> Typed:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self.leave()
+    def __exit__(self, *_: object) -> None:
+        pass
 
     def take(self, wait: float = 0.0) -> str:
         """What has been typed; if nothing was, wait up to so many seconds for it."""
         time.sleep(wait)
         return ""
-
-    def leave(self) -> None:
-        """Give the terminal back for now."""
-
-    def come_back(self) -> None:
-        """Take it again when it is next read."""
 
 
 def typed(stream: IO[str] | None) -> Typed:
@@ -72,19 +69,20 @@ class Terminal(Typed):
             time.sleep(wait)
             return ""
         self._settle()
+        ready, _, _ = select.select([self._number], [], [], wait)
         data = b""
-        with suppress(OSError):  # hung up: nothing will come any more
-            ready, _, _ = select.select([self._number], [], [], wait)
-            data = os.read(self._number, 4096) if ready else b""
-            if ready and not data:
-                time.sleep(wait)  # the end of the file is always ready
+        if ready and self._settled:  # not if the process was stopped meanwhile: reading could wait for a line
+            with suppress(OSError):  # hung up: nothing will come any more, and yet it is always ready
+                data = os.read(self._number, 4096)
+            if not data:
+                time.sleep(wait)
         return self._characters(self._decoder.decode(data))
 
     def _characters(self, text: str) -> str:
         """Without the sequences; an escape waits until it is clear that it is none."""
         alone = ""
         if self._begun and self._clock() - self._begun_at > _ALONE:
-            alone, self._begun = ESCAPE * (self._begun == ESCAPE), ""
+            alone, self._begun = self._begun if set(self._begun) == {ESCAPE} else "", ""
         before, rest = self._begun, _SEQUENCE.sub("", self._begun + text)
         match = _BEGUN.search(rest)
         self._begun, rest = (match.group(), rest[: match.start()]) if match else ("", rest)
@@ -111,11 +109,15 @@ class Terminal(Typed):
             self._ours = termios.tcgetattr(self._number)
 
     def __enter__(self) -> Terminal:
-        if in_foreground(self._number):
-            self._settle()
+        job_control.move_in(self)
         return self
 
+    def __exit__(self, *_: object) -> None:
+        job_control.move_out(self)
+        self.leave()
+
     def leave(self) -> None:
+        """Give the terminal back for now."""
         import termios
 
         self._away = True
@@ -126,6 +128,7 @@ class Terminal(Typed):
         self._settled = False
 
     def come_back(self) -> None:
+        """Take it again when it is next read."""
         self._settled = self._away = False
 
 
@@ -143,7 +146,7 @@ class Console(Typed):
             time.sleep(0.005)
         while console.kbhit():
             character = console.getwch()
-            if character in "\x00\xe0":  # a key without a character, told by the code that follows
+            if character in "\x00\xe0" and console.kbhit():  # a key without a character: its code follows
                 console.getwch()
             else:
                 found += character

@@ -1,0 +1,32 @@
+"""A reading to draw and to change."""
+
+from __future__ import annotations
+
+from engine.live.meter import SILENCE, Level, Load, Note, Reading, String
+
+READING = Reading(
+    preset="sitar",
+    device="USB Audio",
+    rate=48_000.0,
+    block_size=128,
+    latency=0.0053,
+    ports=("Keystation 49", "nanoKEY2"),
+    hint="? help, q quit",
+    load=Load(0.125, 0.25, 0.5),
+    mean_load=0.11,
+    worst_load=0.62,
+    seconds=3723.9,
+    blocks=1_396_462,
+    lost=0,
+    long=1,
+    underflows=2,
+    levels=(Level(-30.0, -12.0, False), Level(SILENCE, -6.0, True)),
+    polyphony=16,
+    strings=(String("C3", -15.0, True), String("A#-1", -99.9, False)),
+    notes=(Note("C3", 90, 0), Note("E3", 85, 2)),
+    notes_played=42,
+    stolen=3,
+    watchdog=0,
+    events_lost=0,
+    stale=0,
+)
