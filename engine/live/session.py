@@ -6,10 +6,12 @@ unplugged devices, and has other presets designed.
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +33,6 @@ from engine.synth.instrument import Instrument
 
 TURN = 0.02  # s: a turn of the loop
 LOOK = 0.25  # s from one look at the devices to the next
-ALL_SOUND_OFF = 120
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class Session:
         with ExitStack() as undo:
             undo.callback(self._tell_how_it_went)
             undo.enter_context(self._display)
+            undo.enter_context(_heard(lambda text: self._display.say(f"note: {text}", problem=True)))
             watch = Watch(self._plan.card, self._stream, self._player, self._say_problem)
             undo.callback(watch.close)
             inputs = None
@@ -108,13 +110,15 @@ class Session:
     def _loop(self, watch: Watch, inputs: Inputs | None, keys: ComputerKeys) -> None:
         began = looked = time.monotonic()
         limit = self._plan.seconds
-        while not (self._demo and self._demo.over) and (limit is None or time.monotonic() - began < limit):
+        while limit is None or time.monotonic() - began < limit:
             if not keys.live:
                 time.sleep(TURN)
             if Command.QUIT in [self._obey(command) for command in keys.poll(TURN)]:
                 return
             if self._demo:
                 self._demo.tick()
+                if self._demo.over:
+                    return
             self._follow_events()
             self._programs.tick(self._player, self._display.say)
             if time.monotonic() - looked > LOOK:
@@ -135,8 +139,7 @@ class Session:
         elif command is Command.PREVIOUS:
             self._programs.step(-1)
         elif command is Command.SILENCE:
-            for channel in range(16):
-                self._player.send((0xB0 | channel, ALL_SOUND_OFF, 0))
+            self._demo = None
         elif command is Command.HELP:
             self._display.say("\n".join(help_lines(self._plan.keys)))
         return command
@@ -161,3 +164,20 @@ class Session:
 
     def _say_problem(self, text: str) -> None:
         self._display.say(text, problem=True)
+
+
+@contextmanager
+def _heard(say: Callable[[str], None]) -> Iterator[None]:
+    """What the engine warns of and logs is said above the panel, which it would be written through otherwise."""
+    handler = logging.Handler()
+    handler.emit = lambda record: say(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("jawari")
+    logger.addHandler(handler)
+    logger.propagate = False
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: say(str(message))
+            yield
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = True
