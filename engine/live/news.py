@@ -13,9 +13,9 @@ def news(before: Reading | None, r: Reading) -> News:
     if before is None:
         return [(f"playing {_what(r)}", False), *_troubles(None, r)]
     found: News = []
-    if before.device and not r.device:
-        found.append(("the sound card is gone", True))
-    elif (before.device, before.rate, before.block_size) != (r.device, r.rate, r.block_size):
+    # Of a card that is lost, and of sound that is back, whoever looks after the card tells.
+    known = before.device and r.device
+    if known and (before.device, before.rate, before.block_size) != (r.device, r.rate, r.block_size):
         found.append((f"now playing {_what(r)}", False))
     elif before.preset != r.preset:
         found.append((f"now playing {r.preset}", False))
