@@ -32,18 +32,32 @@ def send(address: Any, stamp: Any, message: Any) -> Any:
     return arrive(address, stamp if stamp else now(), message)
 
 
+@guarded
+def offer(address: Any, stamp: Any, message: Any, size: Any) -> None:
+    """From Python, for a port: queue the message if it is a whole one. Its bytes are one number, the first lowest."""
+    if whole(message, size):
+        arrive(address, stamp, message)
+
+
 @native
 def receive(address: Any, data: Any, size: Any) -> None:
-    """From a MIDI driver's thread: queue the message of `size` bytes at `data` if it is a whole channel message."""
+    """From a MIDI driver's thread: queue the message of `size` bytes at `data` if it is a whole one."""
     if size < 2 or size > 3:
         return
     octet = octets(data, size)
-    status, first, second = int(octet[0]), int(octet[1]), 0
+    message = int(octet[0]) | int(octet[1]) << 8
     if size == 3:
-        second = int(octet[2])
+        message |= int(octet[2]) << 16
+    if whole(message, size):
+        arrive(address, now(), message)
+
+
+@native
+def whole(message: Any, size: Any) -> Any:
+    """Whether these are a channel message's bytes, all of them and no more."""
+    status = message & 0xFF
     short = status & 0xE0 == 0xC0  # program change and channel pressure have one byte of data
-    if 0x80 <= status < 0xF0 and (first | second) < 0x80 and short == (size == 2):
-        arrive(address, now(), status | first << 8 | second << 16)
+    return 0x80 <= status < 0xF0 and message >> 8 & 0x8080 == 0 and size == (2 if short else 3)
 
 
 @native
