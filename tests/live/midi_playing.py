@@ -1,0 +1,130 @@
+"""What the MIDI tests share: another process that plays, a look into an inlet, and an interpreter that has no time."""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from types import TracebackType
+
+import numpy as np
+
+from engine.live.player import Player
+from engine.synth.fields import R_READ, R_ROWS, R_WRITTEN, RING_SIZE
+
+# Reads [seconds between messages, [bytes, ...]] and answers when it sent each (ns of the monotonic clock, as `now`).
+SENDER = """
+import json, sys, time, rtmidi
+client, name = sys.argv[1:]
+out = rtmidi.MidiOut(rtmidi.API_UNIX_JACK, name=client)
+if name.startswith("to "):
+    ports = out.get_ports()
+    out.open_port([name[3:] in port for port in ports].index(True))
+else:
+    out.open_virtual_port(name)
+print("ready", flush=True)
+for line in sys.stdin:
+    gap, messages = json.loads(line)
+    sent = []
+    for message in messages:
+        sent.append(time.monotonic_ns())
+        out.send_message(message)
+        time.sleep(gap)
+    print(json.dumps(sent), flush=True)
+"""
+
+
+class Sender:
+    """A process with a MIDI output in JACK: one of its own, or connected "to " a port whose name contains the rest."""
+
+    def __init__(self, client: str, port: str = "out") -> None:
+        command = [sys.executable, "-c", SENDER, client, port]
+        pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, text=True)
+        assert self.process.stdout
+        assert self.process.stdout.readline() == "ready\n", f"{client}: no output in JACK"
+
+    def begin(self, messages: Sequence[Sequence[int]], gap: float = 0.002) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps([gap, [list(m) for m in messages]]) + "\n")
+        self.process.stdin.flush()
+
+    def sent(self) -> list[int]:
+        assert self.process.stdout
+        return [int(stamp) for stamp in json.loads(self.process.stdout.readline())]
+
+    def play(self, messages: Sequence[Sequence[int]], gap: float = 0.002) -> list[int]:
+        self.begin(messages, gap)
+        return self.sent()
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def __enter__(self) -> Sender:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.end()
+
+
+def packed(message: Sequence[int]) -> int:
+    return int.from_bytes(bytes(message), "little")
+
+
+def is_whole(message: Sequence[int]) -> bool:
+    """Whether these bytes are one channel message, by the table of the MIDI specification."""
+    if not message or not 0x80 <= message[0] <= 0xEF:
+        return False
+    data = {0xC0: 1, 0xD0: 1}.get(message[0] & 0xF0, 2)
+    return len(message) == 1 + data and all(byte < 0x80 for byte in message[1:])
+
+
+def waiting(player: Player, inlet: int) -> list[tuple[int, int]]:
+    """The (stamp, message) rows that the audio thread would find."""
+    ring = player._inlets[inlet].ring
+    rows = ring[R_ROWS:].reshape(RING_SIZE, 2)
+    return [(int(at), int(what)) for at, what in rows[np.arange(ring[R_READ], ring[R_WRITTEN]) & (RING_SIZE - 1)]]
+
+
+def wait_for(player: Player, inlet: int, count: int, seconds: float = 3.0) -> list[tuple[int, int]]:
+    """The rows, once there are so many or time is up."""
+    end = time.monotonic() + seconds
+    while len(rows := waiting(player, inlet)) < count and time.monotonic() < end:
+        time.sleep(0.01)
+    return rows
+
+
+def forget(player: Player, inlet: int) -> None:
+    """As if the audio thread had taken everything."""
+    ring = player._inlets[inlet].ring
+    ring[R_READ] = ring[R_WRITTEN]
+
+
+def held_after(messages: Sequence[int]) -> set[tuple[int, int]]:
+    """The (channel, key) that still sound after these."""
+    held: set[tuple[int, int]] = set()
+    for message in messages:
+        status, channel, key, velocity = message & 0xF0, message & 0x0F, message >> 8 & 0x7F, message >> 16 & 0x7F
+        if status == 0x90 and velocity:
+            held.add((channel, key))
+        elif status in (0x80, 0x90):
+            held.discard((channel, key))
+    return held
+
+
+def be_busy(seconds: float) -> None:
+    """Keep the interpreter's lock as programs do: loops, garbage, a sort, a slow regular expression."""
+    end = time.monotonic() + seconds
+    litter = [[[i]] for i in range(100_000)]
+    numbers = [i * 7919 % 100_003 for i in range(200_000)]
+    while time.monotonic() < end:
+        sum(i * i for i in range(100_000))
+        gc.collect()
+        sorted(numbers)
+        re.match(r"(a+)+$", "a" * 20 + "b")
+    del litter
