@@ -146,7 +146,11 @@ def main() -> int:
         "watchdog": instrument.report()["watchdog"] if instrument else 0,
     }
     for name, value in report.items():
-        print(f"{name.replace('_', ' ')}: {value:.3g}" if isinstance(value, float) else f"{name.replace('_', ' ')}: {value}")
+        print(
+            f"{name.replace('_', ' ')}: {value:.3g}"
+            if isinstance(value, float)
+            else f"{name.replace('_', ' ')}: {value}"
+        )
     if args.json:
         args.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     return int(stuck > 0 or report["events_lost"] > 0 or growth > MOST_GROWTH)

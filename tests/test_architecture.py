@@ -40,9 +40,10 @@ GUESTS = {
     "matplotlib": {"plot"},
     "soundfile": {"rendering"},
     "mido": {"rendering", "render", "live"},
+    "rtmidi": {"live"},
     "sounddevice": {"live"},
 }
-LAZY = {"matplotlib", "soundfile", "sounddevice", "mido"}  # the engine works without them
+LAZY = {"matplotlib", "soundfile", "sounddevice", "mido", "rtmidi"}  # the engine works without them
 WORLD = {
     *("os", "io", "pathlib", "sys", "shutil", "tempfile", "glob", "subprocess", "socket", "argparse", "logging"),
     *("json", "csv", "pickle", "sqlite3", "urllib", "http", "threading", "multiprocessing"),
@@ -127,7 +128,7 @@ def test_every_guest_is_a_declared_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extra = [line for lines in project["optional-dependencies"].values() for line in lines]
     declared = {re.split(r"[^\w-]", line)[0] for line in [*project["dependencies"], *extra]}
-    names = {"yaml": "pyyaml", "llvmlite": "numba"}  # numba brings its own llvmlite
+    names = {"yaml": "pyyaml", "llvmlite": "numba", "rtmidi": "python-rtmidi"}  # numba brings its own llvmlite
     used = {module.split(".")[0] for file in SOURCES for module, _ in imports(file)}
     for package in used - set(sys.stdlib_module_names) - {"engine"}:
         assert names.get(package, package) in declared, f"{package} is used but not declared"

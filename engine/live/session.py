@@ -24,6 +24,7 @@ from engine.live.meter import Meter, Reading
 from engine.live.midi.inputs import Inputs
 from engine.live.news import report
 from engine.live.player import Player
+from engine.live.portaudio import JACK
 from engine.live.stream import Stream
 from engine.live.take import Take
 from engine.live.watch import Watch
@@ -84,30 +85,41 @@ class Session:
         self._selector, self._meter = Selector(), Meter(self._player)
         self._display = Display.for_stream(sys.stdout, quiet)
         self._demo: Demo | None = None
+        self._inputs: Inputs | None = None
 
     def run(self) -> None:
         """Play until somebody quits, the demo is over, or the time is up; report at the end."""
+        try:
+            self._play()
+        finally:
+            if self._player.gauges.blocks:
+                self._tell_how_it_went()
+
+    def _play(self) -> None:
         with ExitStack() as undo:
-            undo.callback(self._tell_how_it_went)
             undo.enter_context(self._display)
             undo.enter_context(_heard(lambda text: self._display.say(f"note: {text}", problem=True)))
-            watch = Watch(self._plan.card, self._stream, self._player, self._say_problem)
+            watch = Watch(self._plan.card, self._stream, self._player, self._say_problem, self._part_from_jack)
             undo.callback(watch.close)
-            inputs = None
             if self._plan.midi is not None:
-                inputs = Inputs(self._player, self._plan.midi, self._plan.virtual, self._display.say)
-                undo.callback(inputs.close)
+                self._inputs = Inputs(self._player, self._plan.midi, self._plan.virtual, self._display.say)
+                undo.callback(self._inputs.close)
             keys = undo.enter_context(ComputerKeys(self._player, self._plan.keys, min(self._plan.listen)))
             if self._plan.score is not None:
                 events = self._plan.score.events(self._plan.sample_rate)
                 self._demo = Demo(self._player, ((at / self._plan.sample_rate, data) for at, data in events))
             with suppress(KeyboardInterrupt):
-                self._loop(watch, inputs, keys)
+                self._loop(watch, keys)
 
     def _stream(self, card: Card) -> Stream:
         return Stream(self._player, card, self._plan.block_size, self._plan.latency)
 
-    def _loop(self, watch: Watch, inputs: Inputs | None, keys: ComputerKeys) -> None:
+    def _part_from_jack(self, card: Card) -> None:
+        """JACK's library crashes if a client of a dead server is closed beside a living one's: close before anew."""
+        if self._inputs and card.host_api.startswith(JACK):
+            self._inputs.pause()
+
+    def _loop(self, watch: Watch, keys: ComputerKeys) -> None:
         began = looked = time.monotonic()
         limit = self._plan.seconds
         while limit is None or time.monotonic() - began < limit:
@@ -123,15 +135,15 @@ class Session:
             self._programs.tick(self._player, self._display.say)
             if time.monotonic() - looked > LOOK:
                 looked = time.monotonic()
+                if self._inputs:
+                    self._inputs.tick(may_begin=not watch.lost)
                 watch.tick()
-                if inputs:
-                    inputs.tick()
             if self._display.due:
-                self._display.show(self._read(watch, inputs, keys))
+                self._display.show(self._read(watch, keys))
 
-    def _read(self, watch: Watch, inputs: Inputs | None, keys: ComputerKeys) -> Reading:
+    def _read(self, watch: Watch, keys: ComputerKeys) -> Reading:
         device = "" if watch.lost else str(watch.stream.card)
-        return self._meter.read(device, watch.stream.latency, inputs.names if inputs else (), keys.hint)
+        return self._meter.read(device, watch.stream.latency, self._inputs.names if self._inputs else (), keys.hint)
 
     def _obey(self, command: Command) -> Command:
         if command is Command.NEXT:

@@ -30,12 +30,18 @@ class Watch:
     """Keeps a player heard. `tick` it about four times a second; it says one line at each change.
 
     `open_stream` makes a stream on a card, which is started here. The first one is opened at once: its errors are the
-    caller's. Whatever happens later is waited for.
+    caller's. Whatever happens later is waited for; `before_search` is told which card was lost, before one is sought.
     """
 
     def __init__(
-        self, card: Card, open_stream: Callable[[Card], Stream], player: Player, say: Callable[[str], None]
+        self,
+        card: Card,
+        open_stream: Callable[[Card], Stream],
+        player: Player,
+        say: Callable[[str], None],
+        before_search: Callable[[Card], None] = lambda card: None,
     ) -> None:
+        self._before_search = before_search
         self._wanted, self._open, self._player, self._say = card, open_stream, player, say
         self._longest = max(SILENT, round(3 * SECOND * player.block_size / player.sample_rate))
         self._search: Errand[Stream | None] | None = None
@@ -85,6 +91,7 @@ class Watch:
         for message in ENDS:  # obeyed when sound is back: keys may have been let go meanwhile, unheard
             self._player.send(message)
         self._lost_at, self._said = now(), ""
+        self._before_search(self.stream.card)
         self._try()
         self._tell(f"no sound from {self.stream.card} any more; waiting for it")
 

@@ -15,9 +15,9 @@ from engine.live.player import Player
 
 FIRST = 2  # the inlets before are the session's own
 THROUGH = "midi through"  # ALSA's loop, in which every other program may be heard
-TRIES = 5  # ticks in which a port may be refused: one just plugged in needs a moment
-REST = 3  # ticks between the end of JACK's server and the first look for another, and
-LONG_REST = 10  # between further ones
+TRIES = 20  # ticks in which a port may be refused: one just plugged in needs a moment
+REST = 8  # ticks between the end of JACK's server and the first look for another, and
+LONG_REST = 40  # between further ones
 
 Key = tuple[str, int]  # a port's name and its number among those of that name
 VIRTUAL: Key = (CLIENT, -1)
@@ -75,7 +75,7 @@ class Inputs:
         return self._way.title if self._way else "no MIDI"
 
     def tick(self, may_begin: bool = True) -> None:
-        """Look for what has changed: about once a second, from the main thread, at once if the sound has stopped.
+        """Look for what has changed: some four times a second, from the main thread, at once if the sound has stopped.
 
         JACK's library allows no new client beside one of a server that is gone. So nobody may open the sound again
         before a tick has closed the inputs, and `may_begin` is False while the sound is neither well nor closed.
@@ -153,6 +153,11 @@ class Inputs:
         self._player.let_go(inlet)
         self._free.add(inlet)
         self._refused.clear()  # there is room again
+
+    def pause(self) -> None:
+        """Close everything for now; a later tick looks again."""
+        self.close()
+        self._rest = REST
 
     def close(self) -> None:
         """End all notes that the inputs hold, and close them."""
