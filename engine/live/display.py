@@ -16,6 +16,7 @@ from engine.live.terminal import can_write, cells, descriptor, encodable, in_for
 from engine.preset.complaints import clean
 
 PERIOD = 0.1  # s between drawings
+CALM = 2.0  # s between plain lines about what has changed
 STATUS = 10.0  # s between lines of plain status
 Clock = Callable[[], float]
 
@@ -67,11 +68,14 @@ class Lines(Display):
 
     def __init__(self, stream: IO[str], quiet: bool = False, clock: Clock = time.monotonic) -> None:
         super().__init__(stream, clock)
-        self._quiet, self._status = quiet, clock() + STATUS
+        self._quiet, self._news, self._status = quiet, clock(), clock() + STATUS
         self._before: Reading | None = None
 
     def show(self, reading: Reading) -> None:
         self._wait()
+        if self._clock() < self._news:
+            return
+        self._news = self._clock() + CALM
         for text, problem in news(self._before, reading):
             self.say(text, problem)
         self._before = reading
