@@ -83,15 +83,17 @@ class Server:
         self._process.send_signal(signal.SIGCONT)
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        """End, in an orderly way or not."""
+        """End, in an orderly way or not; it is gone when this returns."""
         if self._process is not None:
             self._process.send_signal(how)
             try:
-                self._process.wait(WITHIN)
+                self._process.wait(2.0)  # where a client has vanished, it may take longer
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
             self._process = None
+        for left in Path("/dev/shm").glob(f"jack*_{self.name}_*"):  # by a server that was killed
+            left.unlink(missing_ok=True)
 
     def ports(self) -> list[str]:
         """Everything that can be connected."""
@@ -111,7 +113,9 @@ class Server:
             finally:
                 recorder.send_signal(signal.SIGTERM)
                 try:
-                    recorder.wait(WITHIN)
+                    recorder.wait(
+                        1.0
+                    )  # a server whose client has vanished may keep it longer; the sound is on the disk
                 except subprocess.TimeoutExpired:
                     recorder.kill()
 
