@@ -1,0 +1,204 @@
+"""`jawari play`, the program itself: real MIDI in, a real card out, and what it says when something is missing."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import mido
+import numpy as np
+import pytest
+import soundfile
+from live.jack import Server, jack_server, needs_jack, read_recording, wait_for
+from live.midi_playing import Sender
+
+import engine
+from engine import cli
+
+ROOT = Path(engine.__file__).parent.parent
+
+
+class Playing:
+    """The program, and the lines it has said so far."""
+
+    def __init__(self, environment: Mapping[str, str], folder: Path, *arguments: str) -> None:
+        self.said = folder / "said.txt"
+        with self.said.open("wb") as out:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "engine.cli", "play", *arguments],
+                env={**environment, "PYTHONPATH": str(ROOT), "MIDO_BACKEND": "mido.backends.rtmidi/UNIX_JACK"},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                cwd=folder,
+            )
+
+    def says(self, text: str, within: float = 60.0) -> None:
+        wait_for(lambda: text in self.all or self.process.poll() is not None, f"{text!r} was not said", within)
+        assert text in self.all, self.all
+
+    @property
+    def all(self) -> str:
+        return self.said.read_text(encoding="utf-8")
+
+    def end(self, how: signal.Signals = signal.SIGINT) -> int:
+        self.process.send_signal(how)
+        return self.process.wait(20.0)
+
+
+@contextmanager
+def playing(environment: Mapping[str, str], folder: Path, *arguments: str) -> Iterator[Playing]:
+    program = Playing(environment, folder, *arguments)
+    try:
+        yield program
+    finally:
+        program.process.kill()
+        program.process.wait()
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    with jack_server(tmp_path) as running:
+        for name in ("JACK_DEFAULT_SERVER", "JACK_NO_AUDIO_RESERVATION"):
+            monkeypatch.setenv(name, running.environment[name])
+        yield running
+
+
+MUSIC = [
+    *([0x90, 57, 100], [0x90, 61, 80], [0xB0, 64, 127], [0x80, 57, 0], [0xE0, 0, 96], [0x90, 64, 110]),
+    *([0x80, 61, 0], [0xE0, 0, 64], [0xB0, 64, 0], [0x90, 57, 60], [0x80, 64, 0], [0x80, 57, 0]),
+]
+
+
+@needs_jack
+def test_what_a_keyboard_plays_is_heard_recorded_and_rendered_again(server: Server, tmp_path: Path) -> None:
+    heard, take, again = tmp_path / "heard.wav", tmp_path / "take.mid", tmp_path / "again.wav"
+    with (
+        server.recorded(heard),
+        playing(server.environment, tmp_path, "sitar", "--record", str(take)) as program,
+    ):
+        program.says("playing Sitar on system")
+        with Sender("keyboard") as keyboard:  # plugged in later
+            program.says("keyboard")
+            keyboard.play(MUSIC, 0.05)
+            time.sleep(0.5)
+        program.says("is gone")
+        assert program.end() == 0
+    assert "3 notes" not in program.all
+    assert re.search(r"played \d+ blocks in \d:\d\d, 4 notes", program.all)
+    assert "wrote" in program.all
+
+    assert [m.bytes() for m in mido.MidiFile(take) if not m.is_meta] == MUSIC
+    assert cli.main(["render", "sitar", "--midi", str(take), "--bit-depth", "32f", "-o", str(again)]) == 0
+    rendered, rate = soundfile.read(again, dtype="float32")
+    assert rate == 48_000
+    expected = np.rint(rendered * np.float32(0x7FFFFF)).astype(np.int32)
+    recording = read_recording(heard)
+    first, second = int(np.flatnonzero(recording.any(axis=1))[0]), int(np.flatnonzero(expected.any(axis=1))[0])
+    frames = min(len(recording) - first, len(expected) - second)
+    assert frames > 48_000 // 2
+    np.testing.assert_array_equal(recording[first : first + frames], expected[second : second + frames])
+
+
+@needs_jack
+def test_a_virtual_input_and_program_changes(server: Server, tmp_path: Path) -> None:
+    with playing(server.environment, tmp_path, "plain", "sitar", "--virtual", "--channel", "2") as program:
+        program.says("MIDI: jawari")
+        with Sender("sequencer", "to jawari") as sequencer:
+            sequencer.play([[0x91, 60, 100], [0x90, 62, 100], [0xC1, 1]], 0.05)
+            program.says("sitar: playing")
+            sequencer.play([[0x91, 64, 100], [0xC1, 99]], 0.05)
+            program.says("program 100: there are 2 presets")
+        assert program.end(signal.SIGTERM) == 0
+    assert "2 notes" in program.all
+
+
+@needs_jack
+def test_the_demo_plays_its_phrase_and_ends(server: Server, tmp_path: Path) -> None:
+    with playing(server.environment, tmp_path, "plain", "--demo", "--notes", "C4:0:.2 E4:.3:.2", "--quiet") as program:
+        assert program.process.wait(60.0) == 0
+    assert "2 notes" in program.all
+    assert "playing" not in program.all, "quiet is quiet"
+
+
+@needs_jack
+def test_it_ends_in_time_and_without_midi(server: Server, tmp_path: Path) -> None:
+    with playing(server.environment, tmp_path, "plain", "--midi", "none", "--seconds", "0.5") as program:
+        assert program.process.wait(60.0) == 0
+    assert "MIDI" not in program.all
+
+
+@needs_jack
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["plain", "--device", "nosuch"], 9, ("nosuch", "system")),
+        (["plain", "--sample-rate", "44100"], 9, ("44100", "48000")),
+        (["plain", "--channels", "64"], 9, ("channels",)),
+        (["plain", "--midi", "nosuch"], 10, ("nosuch",)),
+    ],
+)
+def test_what_the_card_or_the_port_refuses(
+    arguments: list[str], code: int, words: tuple[str, ...], server: Server, tmp_path: Path
+) -> None:
+    with playing(server.environment, tmp_path, *arguments) as program:
+        assert program.process.wait(60.0) == code
+    lines = [line for line in program.all.splitlines() if "compiling" not in line]
+    assert len(lines) == 1, program.all
+    for word in words:
+        assert word in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["nosuch"], 3, ("nosuch", "sitar")),
+        (["sitar", "--block-size", "1"], 2, ("--block-size", "8 to")),
+        (["sitar", "--latency", "soon"], 2, ("--latency", "low")),
+        (["sitar", "--latency", "9 s"], 2, ("--latency", "5 s")),
+        (["sitar", "--seconds", "0"], 2, ("--seconds",)),
+        (["sitar", "--channel", "17"], 2, ("--channel", "1 to 16")),
+        (["sitar", "--channel", "0"], 2, ("--channel", "1 to 16")),
+        (["sitar", "--notes", "C4:0:1"], 2, ("--demo",)),
+        (["sitar", "--demo", "--notes", "H4"], 7, ("H4",)),
+        (["sitar", "--set", "string.length=1 kg"], 3, ("string.length",)),
+    ],
+)
+def test_bad_arguments_get_a_line(
+    arguments: list[str], code: int, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["play", *arguments]) == code
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    for word in words:
+        assert word in lines[0]
+
+
+@needs_jack
+def test_devices_lists_cards_and_inputs(server: Server) -> None:
+    environment = {**server.environment, "PYTHONPATH": str(ROOT), "MIDO_BACKEND": "mido.backends.rtmidi/UNIX_JACK"}
+    with Sender("keyboard"):
+        listed = subprocess.run(
+            [sys.executable, "-m", "engine.cli", "devices"], env=environment, capture_output=True, text=True, timeout=60
+        )
+    assert listed.returncode == 0
+    assert re.search(r"\* +0 +system \(JACK", listed.stdout)
+    assert "keyboard" in listed.stdout
+    assert "UNIX_JACK" in listed.stdout
+
+
+@needs_jack
+def test_without_a_card_there_is_a_line_and_a_code(tmp_path: Path) -> None:
+    nowhere = {**os.environ, "JACK_DEFAULT_SERVER": "nosuch", "JACK_NO_START_SERVER": "1"}
+    with playing(nowhere, tmp_path, "plain") as program:
+        assert program.process.wait(60.0) == 9
+    lines = program.all.splitlines()
+    assert len(lines) == 1
+    assert "jawari render" in lines[0]
