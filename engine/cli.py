@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 
-from engine.commands import presets, render, simulate
+from engine.commands import presets, profile, render, simulate
 from engine.commands.common import EPILOG, Help
 from engine.errors import EngineError, PhysicsWarning
 
@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="jawari", description="Strings that collide with things.", epilog=EPILOG, formatter_class=Help
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (render, presets, simulate):
+    for command in (render, profile, presets, simulate):
         command.add(commands)
     return parser
 
