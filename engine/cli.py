@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 
-from engine.commands import devices, play, presets, render, simulate
+from engine.commands import devices, play, presets, profile, render, simulate
 from engine.commands.common import EPILOG, Help
 from engine.errors import EngineError, PhysicsWarning
 
@@ -50,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="jawari", description="Strings that collide with things.", epilog=EPILOG, formatter_class=Help
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in (play, render, presets, simulate, devices):
+    for command in (play, render, profile, simulate, presets, devices):
         command.add(commands)
     return parser
 

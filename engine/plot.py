@@ -1,8 +1,9 @@
-"""One figure of a simulation: the string over its barrier, the pickups, the energies."""
+"""Figures: of a simulation the string over its barrier, pickups and energies; of a profile the load of blocks."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,11 @@ import numpy as np
 
 from engine.errors import EngineError
 from engine.physics.barrier import Barrier, Obstacles
+from engine.profiling.clocked import DURATION, FRAMES
+from engine.profiling.limit import HOLDS
+from engine.profiling.load import histogram
+from engine.profiling.rig import Take
+from engine.profiling.sweep import Point, Section
 from engine.simulate import Simulation
 
 UNITS = {"displacement": "m", "velocity": "m/s", "bridge_force": "N"}
@@ -45,6 +51,37 @@ def plot(sim: Simulation, path: str | PathLike[str]) -> None:
     _draw_shapes(shapes, sim)
     _draw_pickups(pickups, sim)
     _draw_energies(energies, sim)
+    _save(figure, path)
+
+
+def plot_loads(points: Mapping[Point, Take], sample_rate: float, path: str | PathLike[str]) -> None:
+    """Draw what a profile has measured: load over voices, times of blocks, every block of the heaviest point."""
+    check(path)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 12), layout="constrained")
+    loads, times, blocks = figure.subplots(3, 1)
+    figure.suptitle(f"load of every block at {sample_rate:g} Hz")
+    sections = list(dict.fromkeys(point.section for point in points))
+    for i, section in enumerate(sections):
+        own = {point.voices: take for point, take in points.items() if point.section == section}
+        _draw_loads(loads, section, own, f"C{i % 10}")
+        _draw_times(times, Point(section, max(own)), own[max(own)], f"C{i % 10}")
+    for level, name in ((1.0, "deadline"), (HOLDS, f"{HOLDS:.0%}")):
+        loads.axhline(100.0 * level, color="0.4", lw=0.8, ls="-" if level == 1.0 else "--")
+        loads.annotate(name, (1.0, 100.0 * level), xycoords=("axes fraction", "data"), fontsize=7)
+    loads.set(xlabel="voices", ylabel="% of the deadline", yscale="log", title="load: p50 ─, p99.9 ╌, max ·")
+    _plain_ticks(loads.yaxis)
+    loads.legend(fontsize=7)
+    times.set(xlabel="time of a block (µs)", ylabel="blocks", xscale="log", yscale="log", title="how long blocks take")
+    _plain_ticks(times.xaxis)
+    times.legend(fontsize=7)
+    heaviest = max(points, key=lambda point: points[point].load.share.p999)
+    _draw_blocks(blocks, heaviest, points[heaviest], sample_rate)
+    _save(figure, path)
+
+
+def _save(figure: Any, path: str | PathLike[str]) -> None:
     target = Path(path)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".jawari-") as folder:
         whole = Path(folder) / target.name
@@ -87,3 +124,39 @@ def _draw_energies(axes: Any, sim: Simulation) -> None:
     axes.set(xlabel="t (ms)", ylabel="energy (mJ)", title=f"energies; balance kept to {sim.energy_drift:.1e}")
     if axes.get_legend_handles_labels()[0]:
         axes.legend(fontsize=7)
+
+
+def _draw_loads(axes: Any, section: Section, takes: Mapping[int, Take], color: str) -> None:
+    voices = sorted(takes)
+    for name, style, width in (("p50", "o-", 1.2), ("p999", "s--", 0.9), ("most", ".", 0.0)):
+        share = [100.0 * getattr(takes[n].load.share, name) for n in voices]
+        label = str(section) if name == "p50" else None
+        axes.plot(voices, share, style, color=color, lw=width, ms=3.5, label=label)
+
+
+def _draw_times(axes: Any, point: Point, take: Take, color: str) -> None:
+    edges, counts = histogram(take.blocks.rows)
+    axes.stairs(counts, edges, color=color, label=str(point), baseline=0.5)
+    axes.axvline(take.load.deadline, color=color, lw=0.8, ls=":")
+
+
+def _draw_blocks(axes: Any, point: Point, take: Take, sample_rate: float) -> None:
+    """In the order in which they were played, along the time of the sound."""
+    rows = take.blocks.rows
+    end = np.cumsum(rows[:, FRAMES]) / sample_rate
+    took = rows[:, DURATION] * 1e-3
+    late = took > rows[:, FRAMES] * (1e6 / sample_rate)
+    axes.plot(end[~late], took[~late], ".", ms=2, color="C0")
+    axes.plot(end[late], took[late], "x", ms=4, color="C3", label=f"{late.sum()} of {late.size} late")
+    axes.axhline(take.load.deadline, color="0.4", lw=0.8, label="deadline")
+    axes.set_yscale("log")
+    _plain_ticks(axes.yaxis)
+    axes.set(xlabel="time in the sound (s)", ylabel="time of the block (µs)", title=f"every block: {point}")
+    axes.legend(fontsize=7)
+
+
+def _plain_ticks(axis: Any) -> None:
+    """Numbers instead of powers of ten on a logarithmic axis; the small ticks' too where there are few large ones."""
+    low, high = axis.get_view_interval()
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter("{x:g}" if high < 30.0 * low else "")

@@ -28,7 +28,7 @@ FLOORS = (
     {"physics"},
     {"preset"},
     {"synth"},
-    {"simulate", "plot", "describe", "rendering", "render", "bench", "live"},
+    {"simulate", "plot", "describe", "rendering", "render", "profiling", "live"},
     {"commands"},
     {"cli"},
 )

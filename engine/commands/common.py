@@ -10,7 +10,8 @@ from engine.units import parse_quantity
 Commands = argparse._SubParsersAction  # the only name argparse has for it
 
 EPILOG = """exit codes: 0 done, 1 other trouble, 2 wrong usage, 3 preset refused, 4 impossible physics,
-5 figure impossible, 6 file not written, 7 notes or MIDI file refused, 130 interrupted"""
+5 figure impossible, 6 file not written, 7 notes or MIDI file refused, 8 slower than before,
+130 interrupted"""
 
 
 class Help(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaultsHelpFormatter):

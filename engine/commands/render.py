@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
 from engine.errors import EngineError, PhysicsError
@@ -16,8 +16,9 @@ from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.tuning import load_tuning
 from engine.render import phrase
-from engine.rendering.audio_file import BIT_DEPTHS, Format, check_target, container
+from engine.rendering.audio_file import BIT_DEPTHS, Format, check_sound_target
 from engine.rendering.errors import FileError, ScoreError
+from engine.rendering.interrupts import stoppable
 from engine.rendering.job import Job, Output, Setup, Treatment
 from engine.rendering.midi_file import read_midi
 from engine.rendering.note import parse_notes
@@ -25,6 +26,7 @@ from engine.rendering.pool import Outcome, cores, run_jobs
 from engine.rendering.progress import Progress
 from engine.rendering.report import make_report, write_report
 from engine.rendering.score import Score, score_of_notes
+from engine.rendering.target import check_output, is_sink, is_stdout, named
 
 _MOST_DB = 200.0
 
@@ -38,10 +40,15 @@ EXAMPLES = """examples:
   jawari render sitar --midi song.mid --start 30 --end 45 -o extract.wav --report extract.json
   jawari render sitar --midi song.mid --stems channel -o song.wav     song-channel-01.wav and so on
   jawari render --all-presets -o sounds                   every shipped preset, as many at a time as there are cores
+  jawari render sitar -o - | aplay                        sound as it is made, for another program
 
 notes are note:start:duration or note:start:duration:velocity, times in seconds, C4 being key 60. MIDI files are of
 type 0 or 1; of a damaged one, what can be read is played, and said. A file appears under its name when it is whole:
-after an error, an interrupt or a full disk there is none. The same command gives the same bytes."""
+after an error, an interrupt or a full disk there is none, and what --force would have replaced is still there. Of a
+link, the file it points to is written. The same command gives the same bytes.
+
+to standard output (-), a pipe or a device goes WAV without a length, or whole FLAC with --format flac; what else is
+to be said then goes to standard error. SIGTERM ends a render as Ctrl-C does, with exit code 143."""
 
 
 def add(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -93,19 +100,23 @@ def _add_files(p: argparse._ArgumentGroup) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="a name in .wav or .flac; default: PRESET.wav. For several presets the folder of such files",
+        help="a name in .wav or .flac, or - for standard output; default: PRESET.wav. For several presets the folder "
+        "of such files",
     )
-    p.add_argument("--format", default="wav", choices=("wav", "flac"), help="of files without a name given")
+    p.add_argument("--format", default="wav", choices=("wav", "flac"), help="of what has no name to tell it")
     p.add_argument("--bit-depth", default="24", choices=tuple(BIT_DEPTHS), help="16 is dithered, 32f are floats")
     p.add_argument("--seed", type=int, default=0, metavar="N", help="of the dither")
     level = p.add_mutually_exclusive_group()
     level.add_argument("--gain", default="0", metavar="DB", help="louder or softer by this")
     level.add_argument("--normalize", nargs="?", const="-1", metavar="DBFS", help="bring the peak there; alone: to -1")
     p.add_argument("--stems", choices=("channel", "key"), help="a file for every MIDI channel or key instead of one")
-    p.add_argument("--report", type=Path, metavar="FILE", help="JSON: versions, levels, speed, stolen voices, faults")
+    p.add_argument(
+        "--report", type=Path, metavar="FILE", help="JSON: versions, levels, speed, stolen voices, faults; - prints it"
+    )
     p.add_argument("--force", action="store_true", help="replace files that exist")
 
 
+@stoppable()
 def _run(args: argparse.Namespace) -> int:
     setup, treatment = _setup(args), _treatment(args)
     sources = [*args.presets, *(shipped() if args.all_presets else ())]
@@ -121,7 +132,7 @@ def _run(args: argparse.Namespace) -> int:
     with Progress(label, sum(job.seconds for job in jobs)) as progress:
         outcomes = run_jobs(jobs, progress.advance)
     reports = sorted((report for outcome in outcomes for report in outcome.reports), key=lambda report: report["file"])
-    _tell(outcomes, reports)
+    _tell(outcomes, reports, sys.stderr if _taken(args) else sys.stdout)
     if args.report:
         music = {"midi": str(args.midi) if args.midi else None, "notes": args.notes, "set": args.set}
         music["remarks"] = list(given.remarks) if given else []
@@ -148,6 +159,7 @@ def _treatment(args: argparse.Namespace) -> Treatment:
         normalize=None if args.normalize is None else _decibels("--normalize", args.normalize),
         tail=None if args.tail is None else quantity("--tail", args.tail, "s"),
         seed=args.seed,
+        format=args.format,
         force=args.force,
     )
 
@@ -201,6 +213,8 @@ def _jobs(
     path = _path(args, name)
     if not args.stems:
         return [Job(preset, setup, treatment, (Output(path, score),))]
+    if is_sink(path):
+        raise UsageError(f"--stems makes several files, and {named(path)} takes one; name a file")
     parts = score.parts(args.stems).items()
     outputs = [Output(path.with_name(f"{path.stem}-{part}{path.suffix}"), stem) for part, stem in parts]
     shares = [tuple(outputs[first :: cores()]) for first in range(cores())]
@@ -213,32 +227,38 @@ def _path(args: argparse.Namespace, name: str) -> Path:
         return Path(args.output)
     folder = Path() if args.output is None else args.output
     if several and not folder.is_dir():
-        raise FileError(f"{clean(str(folder))}: is not a folder, but several presets need one; make it first")
+        raise FileError(f"{named(folder)}: is not a folder, but several presets need one; make it first")
     return Path(folder / f"{name}.{args.format}")
 
 
 def _check_outputs(jobs: Sequence[Job], report: Path | None) -> None:
     """Find every file that cannot be written before anything is rendered."""
-    paths = [] if report is None else [check_target(report, jobs[0].treatment.force)]
+    paths = [] if report is None else [check_output(report, jobs[0].treatment.force)]
     for job in jobs:
-        for output in job.outputs:
-            paths.append(check_target(output.path, job.treatment.force))
-            container(output.path, Format(int(job.setup.sample_rate), 2, job.treatment.depth), 0)
+        how = job.treatment
+        form = Format(int(job.setup.sample_rate), 2, how.depth, how.seed, how.format)
+        paths += [check_sound_target(output.path, form, how.force) for output in job.outputs]
     path, times = Counter(paths).most_common(1)[0]
     if times > 1:
-        raise FileError(f"{clean(str(path))}: would be written {times} times; choose other names")
+        raise FileError(f"{named(path)}: would be written {times} times; choose other names")
 
 
-def _tell(outcomes: Sequence[Outcome], reports: Sequence[dict[str, Any]]) -> None:
+def _taken(args: argparse.Namespace) -> bool:
+    """Whether standard output is needed for sound or report, so that whatever is said must go elsewhere."""
+    return any(path is not None and is_stdout(path) for path in (args.output, args.report))
+
+
+def _tell(outcomes: Sequence[Outcome], reports: Sequence[dict[str, Any]], listener: TextIO) -> None:
     for text in dict.fromkeys(text for outcome in outcomes for text in outcome.warnings):
         _note(text)
     for report in reports:
         peak, loudness = report["peak_dbfs"], report["loudness_lufs"]
         level = "silence" if peak is None else f"peak {peak:.1f} dBFS"
         level += "" if loudness is None else f", {loudness:.1f} LUFS"
-        print(f"wrote {report['file']}: {report['seconds']:.2f} s, {level}, {report['speed']:.1f}x real time")
+        name = named(Path(report["file"]))
+        _say(f"wrote {name}: {report['seconds']:.2f} s, {level}, {report['speed']:.1f}x real time", listener)
         for text in _faults(report):
-            _note(f"{report['file']}: {text}")
+            _note(f"{name}: {text}")
 
 
 def _faults(report: dict[str, Any]) -> list[str]:
@@ -250,6 +270,12 @@ def _faults(report: dict[str, Any]) -> list[str]:
     }
     silent = [f"{note} is silent: {reason}" for note, reason in report["silent_keys"].items()]
     return [f"{report[key]} {text}" for key, text in faults.items() if report.get(key)] + silent
+
+
+def _say(text: str, listener: TextIO) -> None:
+    """Print; what the listener's alphabet lacks is escaped, since a name may have any character."""
+    alphabet = listener.encoding or "utf-8"
+    print(text.encode(alphabet, "backslashreplace").decode(alphabet), file=listener)
 
 
 def _note(text: str) -> None:

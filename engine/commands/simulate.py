@@ -12,8 +12,9 @@ from engine.commands.common import EPILOG, Commands, Help, quantity
 from engine.errors import PhysicsError
 from engine.physics.string import Array
 from engine.preset.loader import load_preset
-from engine.rendering.audio_file import check_target
 from engine.rendering.errors import FileError
+from engine.rendering.interrupts import stoppable
+from engine.rendering.target import check_target, named
 from engine.simulate import SCHEMES, Shape, Simulation, simulate
 
 
@@ -48,14 +49,13 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     p.set_defaults(run=_run)
 
 
+@stoppable()
 def _run(args: argparse.Namespace) -> int:
-    for path in (args.output, args.plot):
-        if path is not None:
-            check_target(path, force=True)
-    if args.plot:
+    output, figure = (None if path is None else check_target(path, force=True) for path in (args.output, args.plot))
+    if figure:
         from engine.plot import check, plot
 
-        check(args.plot)
+        check(figure)
     overrides = list(args.set)
     if args.release:
         overrides.append("excitation.force=0 N")
@@ -63,7 +63,7 @@ def _run(args: argparse.Namespace) -> int:
     initial = _shape(args.release, preset.problem.string.length) if args.release else None
     seconds = quantity("--seconds", args.seconds, "s")
     times = [quantity("--snapshots", t, "s") for t in args.snapshots]
-    if not times and args.plot:
+    if not times and figure:
         times = [seconds * i / 6 for i in range(6)]
     band = None if args.band is None else quantity("--band", args.band, "Hz")
     started = time.perf_counter()
@@ -80,14 +80,15 @@ def _run(args: argparse.Namespace) -> int:
     )
     _print_summary(sim, time.perf_counter() - started)
     try:
-        if args.output:
-            sim.save(args.output)
-            print(f"wrote {args.output}")
-        if args.plot:
-            plot(sim, args.plot)
-            print(f"wrote {args.plot}")
+        if output:
+            sim.save(output)
+            print(f"wrote {named(args.output)}")
+        if figure:
+            plot(sim, figure)
+            print(f"wrote {named(args.plot)}")
     except OSError as error:
-        raise FileError(f"{error.filename or args.output}: {error.strerror or error}; choose another place") from None
+        where = named(Path(error.filename or args.output or args.plot))
+        raise FileError(f"{where}: {error.strerror or error}; choose another place") from None
     return 0
 
 

@@ -1,15 +1,16 @@
-"""Audio files that appear whole under their name, or not at all: WAV, RF64 where WAV's 4 GB would not do, and FLAC.
+"""Sound as bytes: WAV, RF64 where WAV's 4 GB would not do, and FLAC; WAV without a length where nobody can go back.
 
-The same sound gives the same bytes. libsndfile packs the samples; rounding and dither are done here, so that they do
-not change with its version.
+The same sound gives the same bytes. libsndfile packs the samples of files; rounding and dither are done here, so that
+they do not change with its version.
 """
 
 from __future__ import annotations
 
 import os
-import stat
+import shutil
+import struct
 import sys
-import uuid
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,24 +20,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.preset.complaints import clean
 from engine.rendering.errors import FileError
 from engine.rendering.stream import Sound
+from engine.rendering.target import (
+    Sink,
+    check_output,
+    is_sink,
+    is_terminal,
+    named,
+    open_sink,
+    part_of,
+    passing_file,
+    whole_file,
+)
 
 BIT_DEPTHS = {"16": "PCM_16", "24": "PCM_24", "32f": "FLOAT"}
 _BYTES = {"16": 2, "24": 3, "32f": 4}
 _SYSTEM_ERROR = 2  # what libsndfile says when the system refuses
 LARGEST_WAV = 2**32 - 2**16  # bytes of samples, with room for the header
+_WHOLE_NUMBERS, _FLOATS = 1, 3  # WAV's codes for kinds of samples
+_SUFFIXES = (".wav", ".wave", ".flac")
+_ENDLESS = 2**32 - 1  # the size of what goes on until it ends
 
 
 @dataclass(frozen=True)
 class Format:
-    """What a file holds: `seed` is that of the dither, `depth` one of BIT_DEPTHS."""
+    """What a file holds: `seed` is that of the dither, `depth` one of BIT_DEPTHS, `unnamed` the suffix of sinks."""
 
     rate: int
     channels: int
     depth: str = "24"
     seed: int = 0
+    unnamed: str = "wav"
 
 
 class AudioFile:
@@ -69,15 +84,32 @@ class AudioFile:
 def audio_file(path: Path, form: Format, frames: int, *, force: bool = False) -> Iterator[AudioFile]:
     """A file to write in a `with` block: at its end it gets its name; after an error nothing is left of it.
 
-    `frames` is the most that will be written: it decides between WAV and RF64.
+    `frames` is the most that will be written: it decides between WAV and RF64. A sink gets WAV as it is made.
     """
-    library, target = load_library(), check_target(path, force)
     kind = container(path, form, frames)
-    part = part_of(target)
+    if not is_sink(path):
+        with whole_file(path, force) as part, _packed(part, path, kind, form) as file:
+            yield file
+        return
+    with open_sink(path) as sink:
+        if kind == "WAV":
+            yield AudioFile(EndlessWav(sink, form), kind, form)
+            return
+        part = part_of(Path(tempfile.gettempdir(), "whole"))
+        with passing_file(part):  # FLAC tells its length at its beginning, so it waits until that is known
+            with _packed(part, path, kind, form) as file:
+                yield file
+            with part.open("rb") as whole:
+                shutil.copyfileobj(whole, sink)
+
+
+@contextmanager
+def _packed(part: Path, path: Path, kind: str, form: Format) -> Iterator[AudioFile]:
+    """libsndfile writing into `part`, which will be `path`; OSError if at the end not everything is there."""
+    library = load_library()
     name = str(part) if sys.platform == "win32" else os.fsencode(part)  # on POSIX a name need not be text
     reason = ""
     try:
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # the permissions of any new file
         with library.SoundFile(name, "w", form.rate, form.channels, BIT_DEPTHS[form.depth], format=kind) as file:
             writer = AudioFile(file, kind, form)
             yield writer
@@ -85,73 +117,51 @@ def audio_file(path: Path, form: Format, frames: int, *, force: bool = False) ->
             _forget_date(part)
         if library.info(name).frames != writer.frames:
             raise OSError("not everything was written, perhaps the disk is full")
-        with part.open("rb+") as whole:
-            os.fsync(whole.fileno())  # a name must not point at sound that is still on its way
-        publish(part, target, force)
-    except OSError as error:
-        reason = error.strerror or str(error)
     except library.SoundFileError as error:
         full = getattr(error, "code", _SYSTEM_ERROR) == _SYSTEM_ERROR
         reason = "perhaps the disk is full" if full else f"{kind} has no {form.channels} channels at {form.rate} Hz"
-    finally:
-        part.unlink(missing_ok=True)
     if reason:
-        raise FileError(f"{clean(str(path))}: cannot be written ({reason}); choose another place or another format")
+        raise FileError(f"{named(path)}: cannot be written ({reason}); choose another place or another format")
+
+
+class EndlessWav:
+    """WAV for a sink: nobody goes back to write its length, so both its sizes say "as long as it lasts"."""
+
+    def __init__(self, sink: Sink, form: Format) -> None:
+        self._sink, self._depth = sink, form.depth
+        size = _BYTES[form.depth]
+        frame, code = form.channels * size, _FLOATS if form.depth == "32f" else _WHOLE_NUMBERS
+        shape = struct.pack("<HHIIHH", code, form.channels, form.rate, form.rate * frame, frame, 8 * size)
+        sink.write(struct.pack("<4sI8sI16s4sI", b"RIFF", _ENDLESS, b"WAVEfmt ", 16, shape, b"data", _ENDLESS))
+
+    def write(self, frames: NDArray[Any]) -> None:
+        """Append frames: float32, int16, or int32 of which the upper three bytes count."""
+        data = frames.astype(frames.dtype.newbyteorder("<"))
+        self._sink.write(data.view(np.uint8).reshape(-1, 4)[:, 1:].tobytes() if self._depth == "24" else data.tobytes())
 
 
 def container(path: Path, form: Format, frames: int) -> str:
-    """libsndfile's name of the format that a file's suffix asks for."""
+    """libsndfile's name of the format that a file's suffix asks for; a sink's need not have one."""
     suffix = path.suffix.lower()
+    if is_sink(path) and suffix not in _SUFFIXES:
+        suffix = f".{form.unnamed}"
     if suffix == ".flac":
         if form.depth == "32f":
-            raise FileError(f"{clean(path.name)}: FLAC holds whole numbers only; take bit depth 24, or .wav")
+            raise FileError(f"{named(path)}: FLAC holds whole numbers only; take bit depth 24, or .wav")
         return "FLAC"
-    if suffix not in (".wav", ".wave"):
-        raise FileError(f"{clean(path.name)}: no format is known by this suffix; name it .wav or .flac")
-    return "WAV" if frames * form.channels * _BYTES[form.depth] <= LARGEST_WAV else "RF64"
+    if suffix not in _SUFFIXES:
+        raise FileError(f"{named(path)}: no format is known by this suffix; name it .wav or .flac")
+    fits = is_sink(path) or frames * form.channels * _BYTES[form.depth] <= LARGEST_WAV
+    return "WAV" if fits else "RF64"
 
 
-def check_target(path: Path, force: bool) -> Path:
-    """The file that a path really names; refused where nothing can or should be written, before any work is done."""
-    shown = clean(str(path))
-    try:
-        path = path.resolve()
-        if not path.parent.is_dir():
-            raise FileError(f"{shown}: its folder does not exist; make it first")
-        mode = path.lstat().st_mode
-    except FileNotFoundError:
-        if not os.access(path.parent, os.W_OK):
-            raise FileError(f"{shown}: no permission to write into its folder; choose another") from None
-        return path
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FileError(f"{shown}: cannot be written ({reason}); choose another name") from None
-    if stat.S_ISDIR(mode):
-        raise FileError(f"{shown}: is a folder; name a file in it")
-    if not stat.S_ISREG(mode):
-        raise FileError(f"{shown}: is not a regular file; choose another name")
-    if not force:
-        raise FileError(f"{shown}: exists already; choose another name, or --force to replace it")
-    return path
-
-
-def publish(part: Path, path: Path, force: bool) -> None:
-    """Give a finished file its name, in one step; without `force` never in place of another."""
-    if force:
-        part.replace(path)
-        return
-    try:
-        os.link(part, path)  # fails if the name was taken meanwhile, which a rename does not tell
-    except FileExistsError:
-        raise FileError(f"{clean(str(path))}: exists by now; choose another name, or --force to replace it") from None
-    except OSError:  # a file system without links
-        check_target(path, force)
-        part.rename(path)
-
-
-def part_of(path: Path) -> Path:
-    """A name beside `path`, for what is not whole yet; short, whatever the length of the final one."""
-    return path.with_name(f".jawari-{uuid.uuid4().hex[:16]}.part")
+def check_sound_target(path: Path, form: Format, force: bool) -> Path:
+    """The file or sink that sound will really go to; refused, before any work is done, where nothing should."""
+    target = check_output(path, force)
+    container(path, form, 0)
+    if is_sink(path) and is_terminal(path):
+        raise FileError(f"{named(path)}: is a terminal, which shows no sound; name a file, or pipe it to a program")
+    return target
 
 
 def load_library() -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from engine.rendering.audio_file import Format, audio_file
 from engine.rendering.levels import Meter, amplified, normalised
 from engine.rendering.score import Score
 from engine.rendering.stream import LONGEST_TAIL, Player, Sound, stream
+from engine.rendering.target import is_sink
 from engine.units import key_to_note
 
 
@@ -31,13 +33,17 @@ class Setup:
 
 @dataclass(frozen=True)
 class Treatment:
-    """What happens to the sound on its way into a file; `normalize` is the peak wanted, in dBFS."""
+    """What happens to the sound on its way into a file; `normalize` is the peak wanted, in dBFS.
+
+    `format` is that of what goes down a sink, whose name need not tell it.
+    """
 
     depth: str = "24"
     gain: float = 0.0
     normalize: float | None = None
     tail: float | None = None
     seed: int = 0
+    format: str = "wav"
     force: bool = False
 
 
@@ -88,7 +94,7 @@ def run_job(job: Job, made: Callable[[float], None]) -> list[dict[str, Any]]:
 def _write(player: Any, job: Job, output: Output, made: Callable[[float], None]) -> dict[str, Any]:
     how, score = job.treatment, output.score
     player.reset()
-    form = Format(int(player.sample_rate), player.channels, how.depth, how.seed)
+    form = Format(int(player.sample_rate), player.channels, how.depth, how.seed, how.format)
     tail = LONGEST_TAIL if how.tail is None else how.tail
     frames = round((score.length + tail) * form.rate)
     meter = Meter(form.rate, form.channels)
@@ -127,5 +133,6 @@ def _treated(player: Player, job: Job, output: Output, made: Callable[[float], N
             made(len(chunk) / player.sample_rate)
 
     if how.normalize is not None:
-        return normalised(sound(), player.channels, how.normalize, output.path.resolve().parent)
+        folder = tempfile.gettempdir() if is_sink(output.path) else output.path.resolve().parent
+        return normalised(sound(), player.channels, how.normalize, Path(folder))
     return amplified(sound(), how.gain) if how.gain else sound()

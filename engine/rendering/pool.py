@@ -5,16 +5,18 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from engine.errors import EngineError
+from engine.rendering.interrupts import ENDINGS, Stopped, listen
 from engine.rendering.job import Job, make_player, run_job
 from engine.rendering.loudness import Loudness
 
@@ -114,17 +116,22 @@ def _begin(counter: Any) -> None:
     global _counter
     _counter = counter
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _leave)
+    listen(*ENDINGS)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _leave(*_: object) -> NoReturn:
-    raise SystemExit
+def _end_with_parent() -> None:
+    """A parent that is killed ends nobody; its workers would wait for their next job for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _work(job: Job) -> Outcome:
     try:
         return _run(job, _made)
-    except SystemExit:
+    except Stopped:
         os._exit(1)  # the pool would go on to the next job
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from engine.preset.complaints import clean
-from engine.rendering.audio_file import check_target, load_library, part_of, publish
-from engine.rendering.errors import FileError
+from engine.rendering.audio_file import load_library
 from engine.rendering.job import Setup, Treatment
+from engine.rendering.target import is_sink, open_sink, whole_file
 
 
 def versions() -> dict[str, str]:
@@ -42,18 +40,14 @@ def make_report(
 
 
 def write_report(path: Path, report: dict[str, Any], *, force: bool) -> None:
-    """Write a report; the file appears whole or not at all."""
-    path = check_target(path, force)
-    part = part_of(path)
-    try:
-        with open(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666), "w", encoding="utf-8") as file:
-            json.dump(report, file, indent=2, allow_nan=False)
-            file.write("\n")
-        publish(part, path, force)
-    except OSError as error:
-        raise FileError(f"{clean(str(path))}: cannot be written ({error.strerror or error}); make room") from None
-    finally:
-        part.unlink(missing_ok=True)
+    """Write a report; a file appears whole or not at all."""
+    text = json.dumps(report, indent=2, allow_nan=False).encode() + b"\n"
+    if is_sink(path):
+        with open_sink(path) as sink:
+            sink.write(text)
+    else:
+        with whole_file(path, force) as part:
+            part.write_bytes(text)
 
 
 def _version(distribution: str) -> str:

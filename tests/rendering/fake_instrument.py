@@ -5,10 +5,15 @@ Only sums, products and whole numbers, so that no block size can change a bit.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
+
+from engine.commands import render as command
+from engine.rendering import job, pool
 
 RING = 1.0  # s from stroke to silence
 RELEASE = 0.05  # s from letting go to silence
@@ -84,3 +89,18 @@ class FakeInstrument:
 
     def report(self) -> dict[str, int]:
         return {"voices_stolen": 0, "watchdog": 0, "events_lost": 0, "peak_voices": len(self.strings)}
+
+
+def use_fakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every render plays the fake instrument, in this process."""
+
+    def make(preset: Any, setup: job.Setup) -> FakeInstrument:
+        return FakeInstrument(
+            preset, setup.sample_rate, setup.block_size, setup.oversample, setup.polyphony, setup.tuning, setup.mono
+        )
+
+    monkeypatch.setattr(job, "make_player", make)
+    monkeypatch.setattr(import_module("engine.render"), "make_player", make)  # `engine.render` is the function
+    for module in (pool, command):
+        monkeypatch.setattr(module, "cores", lambda: 1)
+    FakeInstrument.made.clear()

@@ -13,9 +13,10 @@ import pytest
 import soundfile
 from numpy.typing import NDArray
 
-from engine.rendering.audio_file import LARGEST_WAV, AudioFile, Format, audio_file, check_target, container
+from engine.rendering.audio_file import LARGEST_WAV, AudioFile, Format, audio_file, container
 from engine.rendering.errors import FileError
 from engine.rendering.report import write_report
+from engine.rendering.target import check_target
 
 RATE = 48_000
 

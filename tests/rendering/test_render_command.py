@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import mido
 import numpy as np
 import pytest
 import soundfile
 from numpy.typing import NDArray
-from rendering.fake_instrument import FakeInstrument
+from rendering.fake_instrument import FakeInstrument, use_fakes
 
 from engine import cli, load_preset
-from engine.commands import render as command
 from engine.preset.files import shipped
 from engine.render import read_score, render
-from engine.rendering import job, pool, progress
+from engine.rendering import progress
 from engine.rendering.errors import ScoreError
 from engine.rendering.note import Note
 
@@ -29,18 +26,8 @@ Run = Callable[..., int]
 @pytest.fixture(autouse=True)
 def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """The fake instrument in one process, in an empty folder."""
-
-    def make(preset: Any, setup: job.Setup) -> FakeInstrument:
-        return FakeInstrument(
-            preset, setup.sample_rate, setup.block_size, setup.oversample, setup.polyphony, setup.tuning, setup.mono
-        )
-
-    monkeypatch.setattr(job, "make_player", make)
-    monkeypatch.setattr(import_module("engine.render"), "make_player", make)  # `engine.render` is the function
-    for module in (pool, command):
-        monkeypatch.setattr(module, "cores", lambda: 1)
+    use_fakes(monkeypatch)
     monkeypatch.chdir(tmp_path)
-    FakeInstrument.made.clear()
     yield
     FakeInstrument.interrupt_at = None
 

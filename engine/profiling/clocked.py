@@ -1,0 +1,97 @@
+"""The renderer with a clock beside it: blocks one after the other, no interpreter between them, a row for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.compiled import flush_to_zero, load_acquire, native, now, single_rows
+from engine.synth import decimate, output
+from engine.synth.fields import M_SOUNDING, S_CHANNELS, S_CLOCK, S_OVERSAMPLE
+from engine.synth.machine import machine
+from engine.synth.renderer import next_span, play
+from engine.synth.ring import push
+
+START, DURATION, FRAMES, LOG = range(4)  # columns of a log of blocks: ns, ns, samples
+STRINGS, OVERSAMPLING, OUTPUT, PARTS = range(4)  # columns of a log of parts, ns
+
+
+@native
+def record(table: Any, out: Any, block: Any, events: Any, log: Any, sounding: Any, stop: Any) -> Any:
+    """Fill log[blocks, LOG] and the number of voices that sounded in each block; how many blocks were played.
+
+    Rows of events are (sample, message) in time order; what is due in a block is queued just before it, off the clock,
+    as live events are. Setting stop[0] ends it after the block that is being played.
+    """
+    flush_to_zero()
+    at = 0
+    for n in range(log.shape[0]):
+        if load_acquire(stop, 0) != 0:
+            return n
+        at = queue(table, block, events, at)
+        start = now()
+        play(table, block, out)
+        log[n, DURATION] = now() - start
+        log[n, START], log[n, FRAMES] = start, block
+        sounding[n] = machine(table).meters[M_SOUNDING]
+    return log.shape[0]
+
+
+@native
+def record_parts(table: Any, out: Any, block: Any, events: Any, spent: Any, stop: Any) -> Any:
+    """The same music with the clock read inside each block: fill spent[blocks, PARTS]."""
+    flush_to_zero()
+    at = 0
+    for n in range(spent.shape[0]):
+        if load_acquire(stop, 0) != 0:
+            return n
+        at = queue(table, block, events, at)
+        play_in_parts(table, block, out, spent[n])
+    return spent.shape[0]
+
+
+@native
+def play_in_parts(table: Any, frames: Any, out: Any, spent: Any) -> None:
+    """`play`, step by step, and the time that each of its parts took; it renders the same bits."""
+    m = machine(table)
+    target = single_rows(out, frames, m.settings[S_CHANNELS])
+    for part in range(PARTS):
+        spent[part] = 0
+    done = 0
+    while done < frames:
+        began = now()
+        span = next_span(m, frames - done)
+        sung = now()
+        decimate.run(m.filter, m.filtered, m.stereo[: span * m.settings[S_OVERSAMPLE]], m.base[:span])
+        filtered = now()
+        output.finish(m.output, m.finished, m.base[:span], target[done : done + span])
+        spent[STRINGS] += sung - began
+        spent[OVERSAMPLING] += filtered - sung
+        spent[OUTPUT] += now() - filtered
+        done += span
+
+
+@native
+def queue(table: Any, block: Any, events: Any, at: Any) -> Any:
+    """Push the events of the next block, from row `at` on; the row after them."""
+    end = machine(table).settings[S_CLOCK] + block
+    while at < events.shape[0] and events[at, 0] < end:
+        push(table, events[at, 0], events[at, 1])
+        at += 1
+    return at
+
+
+@native
+def spin(span: Any, gap: Any, found: Any) -> None:
+    """Do nothing but read the clock for `span` ns; how often it jumped by more than `gap`, how far in all, and at most.
+
+    Whatever is found was taken by others: the system, its interrupts, other programs.
+    """
+    start = last = now()
+    while last - start < span:
+        t = now()
+        jump = t - last
+        if jump > gap:
+            found[0] += 1
+            found[1] += jump
+            found[2] = max(found[2], jump)
+        last = t

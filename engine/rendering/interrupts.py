@@ -1,0 +1,92 @@
+"""Being told to stop: by Ctrl-C, by SIGTERM, by a terminal that closes. All end a command alike, and never halfway."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from math import inf
+
+ENDINGS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+_AGAIN = 1.0  # s in which a further signal is an echo: wrappers send theirs to the group and to us
+
+
+class Stopped(SystemExit):
+    """What every ending but Ctrl-C raises, with the exit code by which shells know it."""
+
+
+class _Ear:
+    """Hears the signals: raises at once or, while held, when let go."""
+
+    def __init__(self) -> None:
+        self.held, self.waiting, self.last = False, 0, -inf
+
+    def hear(self, number: int, _: object) -> None:
+        now = time.monotonic()
+        if self.held:
+            self.waiting = self.waiting or number
+        elif now - self.last > _AGAIN:
+            self.last = now
+            raise KeyboardInterrupt if number == signal.SIGINT else Stopped(128 + number)
+
+    def hold(self, held: bool) -> None:
+        self.held = held
+        if self.waiting and not held:
+            number, self.waiting = self.waiting, 0
+            signal.raise_signal(number)
+
+
+_ear = _Ear()
+
+
+def listen(*numbers: int) -> dict[int, object]:
+    """Hear these signals from now on, except those that are ignored (nohup, jobs in the background); what was before.
+
+    Python hands signals to the main thread; in any other nothing is changed.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    ours = [number for number in numbers if signal.getsignal(number) not in (signal.SIG_IGN, None)]
+    return {number: signal.signal(number, _ear.hear) for number in ours}
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Whatever tells the block to stop is raised in it, so that it can clean up behind itself."""
+    _ear.last = -inf
+    before = listen(*ENDINGS)
+    try:
+        yield
+    except (KeyboardInterrupt, Stopped) as stop:
+        if _ear.last > -inf:
+            before = {}  # the process is ending: echoes must go on being heard as such
+        if isinstance(stop, Stopped):
+            with suppress(OSError):  # a terminal that closed hears nothing any more
+                print("jawari: interrupted", file=sys.stderr)
+        raise
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Signals wait until the block is through, for steps between which something would be left lying about."""
+    _ear.hold(True)
+    try:
+        yield
+    finally:
+        _ear.hold(False)
+
+
+@contextmanager
+def let_in() -> Iterator[None]:
+    """Within `held`, a block that signals may break off."""
+    _ear.hold(False)
+    try:
+        yield
+    finally:
+        _ear.hold(True)
