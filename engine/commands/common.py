@@ -11,7 +11,7 @@ Commands = argparse._SubParsersAction  # the only name argparse has for it
 
 EPILOG = """exit codes: 0 done, 1 other trouble, 2 wrong usage, 3 preset refused, 4 impossible physics,
 5 figure impossible, 6 file not written, 7 notes or MIDI file refused, 8 slower than before,
-130 interrupted"""
+9 sound card refused, 10 MIDI input refused, 11 PortAudio or a MIDI library missing, 130 interrupted, 143 ended"""
 
 
 class Help(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaultsHelpFormatter):

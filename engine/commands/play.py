@@ -77,7 +77,9 @@ def _add_midi(p: argparse._ArgumentGroup) -> None:
         metavar="NAME",
         help="only inputs with this in their name; repeatable; 'none': no input",
     )
-    p.add_argument("--virtual", action="store_true", help="make an input called jawari that other programs connect to")
+    p.add_argument(
+        "--virtual", action="store_true", help="make an input called jawari for other programs; alone, the only one"
+    )
     p.add_argument(
         "--midi-delay", metavar="T", help="from arrival to sound, the same for every note; default: one block"
     )

@@ -99,11 +99,11 @@ class Session:
         with ExitStack() as undo:
             undo.enter_context(self._display)
             undo.enter_context(_heard(lambda text: self._display.say(f"note: {text}", problem=True)))
-            watch = Watch(self._plan.card, self._stream, self._player, self._say_problem, self._part_from_jack)
-            undo.callback(watch.close)
             if self._plan.midi is not None:
                 self._inputs = Inputs(self._player, self._plan.midi, self._plan.virtual, self._display.say)
                 undo.callback(self._inputs.close)
+            watch = Watch(self._plan.card, self._stream, self._player, self._say_problem, self._part_from_jack)
+            undo.callback(watch.close)
             keys = undo.enter_context(ComputerKeys(self._player, self._plan.keys, min(self._plan.listen)))
             if self._plan.score is not None:
                 events = self._plan.score.events(self._plan.sample_rate)

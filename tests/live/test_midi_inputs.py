@@ -89,8 +89,12 @@ def test_all_are_opened_but_loops() -> None:
 
 def test_each_has_an_inlet_of_its_own() -> None:
     world = World(*"abc")
-    session(world, virtual=True)
+    session(world, list("abc"), virtual=True)
     assert [port.inlet for port in world.open_ports] == [PLAYER.inlet(FIRST + i) for i in range(4)]
+
+
+def test_beside_a_virtual_one_only_what_is_named_is_opened() -> None:
+    assert session(World("Keystation"), virtual=True)[0].names == ["jawari"]
 
 
 @pytest.mark.parametrize("wanted", [["KEYS"], ["tation"], ["keys", "station"]])

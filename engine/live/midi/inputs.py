@@ -24,7 +24,10 @@ VIRTUAL: Key = (CLIENT, -1)
 
 
 class Inputs:
-    """Every input, or those whose names contain one of the fragments `wanted`; and one of our own, if `virtual`."""
+    """Every input, or those whose names contain one of the fragments `wanted`; or one of our own, if `virtual`.
+
+    Who plays into the virtual one is often seen as an input too: only what is also wanted by name is opened beside it.
+    """
 
     def __init__(
         self,
@@ -126,7 +129,7 @@ class Inputs:
             return False
         if self._wanted:
             return any(fragment.lower() in name.lower() for fragment in self._wanted)
-        return THROUGH not in name.lower()
+        return THROUGH not in name.lower() and not self._virtual
 
     def _add(self, way: Way, key: Key) -> PortError | None:
         if self._refused[key] == TRIES:
