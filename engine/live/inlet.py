@@ -69,22 +69,34 @@ def hold(held: Any, message: Any) -> None:
         held[word] |= 1 << (first & 31)
     elif status == 0x80 or status == 0x90:
         held[word] &= ~(1 << (first & 31))
-    elif status == 0xE0 or status == 0xD0 or (status == 0xB0 and first in (64, 66, 67)):
-        held[H_PEDALS] |= 1 << channel
+    elif status == 0xB0 and first in (64, 66, 67):
+        held[H_MOVED] |= 1 << (PEDALS + channel)
+    elif status == 0xE0:
+        held[H_MOVED] |= 1 << (WHEEL + channel)
+    elif status == 0xD0:
+        held[H_MOVED] |= 1 << (PRESSURE + channel)
 
 
 @guarded
-def let_go(address: Any) -> None:
-    """End everything that an inlet holds; its port must be closed, since this is then the producer."""
+def let_go(address: Any) -> Any:
+    """End everything that an inlet holds; its port must be closed, since this is then the producer.
+
+    0 if there was no room to move all pedals and wheels back: try again when some events have been played.
+    """
     inlet = integers(address, INLET_INTS)
-    held, stamp = integers(inlet[I_HELD], HELD), now()
+    held, stamp, done = integers(inlet[I_HELD], HELD), now(), 1
+    moved = held[H_MOVED]
     for channel in range(16):
         for key in range(128):
             if held[H_KEYS + channel * HELD_WORDS + (key >> 5)] >> (key & 31) & 1:
                 arrive(address, stamp, 0x80 | channel | key << 8)
-        if held[H_PEDALS] >> channel & 1:
+        if moved >> (PEDALS + channel) & 1:
             for pedal in (64, 66, 67):
-                arrive(address, stamp, 0xB0 | channel | pedal << 8)
-            arrive(address, stamp, 0xE0 | channel | CENTRE)
-            arrive(address, stamp, 0xD0 | channel)
-    held[H_PEDALS] = 0
+                done &= arrive(address, stamp, 0xB0 | channel | pedal << 8)
+        if moved >> (WHEEL + channel) & 1:
+            done &= arrive(address, stamp, 0xE0 | channel | CENTRE)
+        if moved >> (PRESSURE + channel) & 1:
+            done &= arrive(address, stamp, 0xD0 | channel)
+    if done:
+        held[H_MOVED] = 0
+    return done
