@@ -66,12 +66,12 @@ def late(rng: np.random.Generator, blocks: int, share: float, burst: int = 1) ->
 def play_through(player: Player, begun: Iterable[float], block: int, arrivals: Sequence[Arrival]) -> NDArray[np.int64]:
     """Run a block at every time of `begun`, with every event sent when it comes; the journal."""
     out, waiting, rows = np.zeros((block, player.channels), np.float32), 0, []
-    for n, time in enumerate(begun):
-        while waiting < len(arrivals) and arrivals[waiting][0] <= time:
+    for n, begin in enumerate(begun):
+        while waiting < len(arrivals) and arrivals[waiting][0] <= begin:
             stamp, inlet, data = arrivals[waiting]
             assert player.send(data, stamp, inlet)
             waiting += 1
-        run_block(player.address, block, out.ctypes.data, 0, int(time))
+        run_block(player.address, block, out.ctypes.data, 0, int(begin))
         if n % 100 == 0:
             rows.append(player.new_events())
     return np.concatenate([*rows, player.new_events()])

@@ -218,7 +218,9 @@ def test_notes_that_waited_too_long_do_not_begin_but_end() -> None:
     assert player.gauges.stale == 2
     assert player.gauges.events == 7
     assert inst.arrays["channels"][0, 64] == 100
-    assert [int(m) for m in player.new_events()[:, 1]] == [packed(d) for d in (on(40), on(41), off(40), cc(64, 100), on(53))]
+    assert [int(m) for m in player.new_events()[:, 1]] == [
+        packed(d) for d in (on(40), on(41), off(40), cc(64, 100), on(53))
+    ]
 
 
 def test_only_the_channels_that_are_listened_to_are_heard() -> None:

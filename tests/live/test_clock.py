@@ -1,4 +1,4 @@
-"""The card's clock behind blocks that begin late: events a constant time after they come, lost blocks to the last one."""
+"""The card's clock behind blocks that begin late: events a constant time after they come, and every lost block."""
 
 from __future__ import annotations
 

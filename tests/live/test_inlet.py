@@ -92,7 +92,7 @@ def test_the_other_inlets_do_not_notice() -> None:
 
 @pytest.mark.parametrize("inlets", [1, 5])
 def test_a_flood_leaves_no_note_behind_and_what_is_lost_is_counted(inlets: int) -> None:
-    """10^5 events a second for 5 s, in no order, while the card pauses now and then for longer than one inlet can hold."""
+    """10^5 events a second for 5 s, in no order; now and then the card pauses for longer than the inlets can hold."""
     rng, inst = np.random.default_rng(inlets), Instrument(**{**SPARSE, "sample_rate": 48_000, "polyphony": 8})
     player, count = Player(48_000, 128), 500_000
     assert player.change(inst)
@@ -234,7 +234,9 @@ def test_a_million_random_bytes_leave_nothing_behind() -> None:
     assert player.events_lost == 0
 
 
-@pytest.mark.parametrize("data", [[], [0x90], [0xF8], [0xF0, 1, 0xF7], [60, 100], [0x90, 60], [0x90, 60, 200], [0xC0, 1, 2]])
+@pytest.mark.parametrize(
+    "data", [[], [0x90], [0xF8], [0xF0, 1, 0xF7], [60, 100], [0x90, 60], [0x90, 60, 200], [0xC0, 1, 2]]
+)
 def test_python_s_way_in_takes_the_same_messages(data: list[int]) -> None:
     player, card, inst = playing()
     assert player.send(data, int(card.time))
