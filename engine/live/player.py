@@ -7,6 +7,7 @@ PortAudio or a test, calls `run_block` or hands `callback.audio` to a library.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from engine.live import fields as x
 from engine.live.inlet import let_go, send
-from engine.live.stages import offer, vacant
+from engine.live.stages import name_next, vacant
 from engine.synth import fields as f
 from engine.synth.instrument import Instrument
 
@@ -51,6 +52,7 @@ class Player:
         self._inlets = [_Inlet() for _ in range(x.INLETS)]
         self._inlet_rows = np.array([inlet.addresses for inlet in self._inlets], np.int64)
         self._instruments: list[Instrument | None] = [None] * x.STAGES
+        self._changing = Lock()  # instruments may be designed, and put on, in the background
         self._told = {"journal": 0, "log": 0}
         self.settings[x.X_CHANNELS], self.settings[x.X_LISTEN] = channels, ALL_CHANNELS
         self.settings[x.X_PLAYED] = self.settings[x.X_NEXT] = -1
@@ -78,12 +80,9 @@ class Player:
             return True
         return bool(send(self.inlet(inlet), at, data[0] | data[1] << 8 | (0 if short else data[2] << 16)))
 
-    def let_go(self, inlet: int) -> bool:
-        """End everything that an inlet holds; nobody else may be sending into it.
-
-        False if it is so full that a pedal or wheel could not be moved back: try again a little later.
-        """
-        return bool(let_go(self.inlet(inlet)))
+    def let_go(self, inlet: int) -> None:
+        """End everything that an inlet holds; nobody else may be sending into it."""
+        let_go(self.inlet(inlet))
 
     def listen(self, channels: Sequence[int]) -> None:
         """Hear only these MIDI channels, 0 to 15."""
@@ -108,8 +107,10 @@ class Player:
         """
         if instrument.sample_rate != self.sample_rate:
             raise ValueError(f"an instrument at {instrument.sample_rate:g} Hz for a player at {self.sample_rate:g} Hz")
-        if instrument is self.instrument:
-            return True
+        with self._changing:
+            return instrument is self.instrument or self._put_on(instrument)
+
+    def _put_on(self, instrument: Instrument) -> bool:
         self._forget_silent()
         if instrument in self._instruments:
             self.stages[self._instruments.index(instrument), x.G_CUT] = 1
@@ -124,13 +125,14 @@ class Player:
         free = self._instruments.index(None)
         self._instruments[free] = instrument
         self.stages[free] = (x.EMPTY, instrument.address, instrument.channels, 0, 0, -1)
-        offer(self.address, free)
+        name_next(self.address, free)
         return True
 
     def instruments(self) -> list[Instrument]:
         """Those that may sound, the one that is played first."""
-        self._forget_silent()
-        return sorted((i for i in self._instruments if i is not None), key=lambda i: i is not self.instrument)
+        with self._changing:
+            self._forget_silent()
+            return sorted((i for i in self._instruments if i is not None), key=lambda i: i is not self.instrument)
 
     def _forget_silent(self) -> None:
         for s in range(x.STAGES):

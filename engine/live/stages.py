@@ -1,7 +1,7 @@
 """Instruments come and go while the audio thread plays: who fills a stage, who may empty it, and what is passed on.
 
-Python puts an instrument on an empty stage and offers it; the audio thread takes the last one offered. A stage is
-Python's again when the audio thread has said that it is empty, or has taken a later offer without ever touching it.
+Python puts an instrument on an empty stage and names it as the next; the audio thread takes the last one named. A stage
+is Python's again when the audio thread has said that it is empty, or has taken a later one without ever touching it.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from engine.synth.ring import NEVER, head
 
 
 @guarded
-def offer(address: Any, s: Any) -> None:
+def name_next(address: Any, s: Any) -> None:
     """From Python: the stage is whole, let it be played from the next block on."""
     store_release(integers(integers(address, PLAYER)[P_SETTINGS], X_SETTINGS), X_NEXT, s)
 
 
 @guarded
 def vacant(address: Any, s: Any) -> Any:
-    """From Python: whether the audio thread will not touch this stage unless it is offered."""
+    """From Python: whether the audio thread will not touch this stage unless it is named."""
     t = integers(address, PLAYER)
     settings, stages = integers(t[P_SETTINGS], X_SETTINGS), integer_rows(t[P_STAGES], STAGES, STAGE_INTS)
     played = load_acquire(settings, X_PLAYED)
-    # As long as the last offer is not taken, an earlier one may just be.
+    # As long as the last one named is not taken, an earlier one may just be.
     return played == settings[X_NEXT] and played != s and load_acquire(stages[s], G_STATE) == EMPTY
 
 
 @native
 def change_instrument(settings: Any, stages: Any) -> None:
-    """Take the stage that Python offers, with pedals and wheels as they are; the other rings out."""
+    """Take the stage that Python has named, with pedals and wheels as they are; the other rings out."""
     wanted, played = load_acquire(settings, X_NEXT), settings[X_PLAYED]
     if wanted == played:
         return

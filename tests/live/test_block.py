@@ -191,7 +191,7 @@ def test_more_events_than_an_instrument_can_hold_wait_and_are_not_lost() -> None
     assert player.change(inst)
     card = Card(player)
     for n in range(count):
-        assert player.send([0xB0 | n % 16, 3, n // 16 % 128], int(card.time) - count + n, n % 3)
+        assert player.send([0xB0 | n % 16, 3, n // 16 % 128], int(card.time) - count + n, n % 4)
     for done in (1, 2, 3):
         card.run(1)
         assert player.gauges.events == done * f.RING_SIZE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import weakref
 from typing import Any
 
@@ -279,3 +280,34 @@ def test_the_gauges_have_the_order_of_the_table() -> None:
         (name for name in vars(x) if name.startswith("Q_")), key=lambda name: vars(x)[name]
     )
     assert len(Gauges._fields) == x.GAUGES
+
+
+def test_instruments_are_put_on_and_listed_by_several_threads() -> None:
+    """One designs and changes, another looks on, the card plays: nobody forgets what has just come."""
+    player, done = Player(RATE, 64), threading.Event()
+    card, made = Card(player, 64), [make("grid", polyphony=2) for _ in range(6)]
+    changes = []
+
+    def changing(mine: list[Instrument]) -> None:
+        while not done.is_set():
+            for inst in mine:
+                changes.append(player.change(inst))
+
+    def looking() -> None:
+        while not done.is_set():
+            assert len(player.instruments()) <= x.STAGES
+
+    jobs = [(changing, made[:3]), (changing, made[3:]), (looking,)]
+    threads = [threading.Thread(target=job, args=args, daemon=True) for job, *args in jobs]
+    for thread in threads:
+        thread.start()
+    for n in range(1500):
+        tell(player, card, on(40 + n % 20), off(40 + n % 20))
+        card.run(1)
+        for row in player.stages:
+            assert row[x.G_STATE] == x.EMPTY or int(row[x.G_TABLE]) in [i.address for i in player._instruments if i]
+    done.set()
+    for thread in threads:
+        thread.join(10)
+    assert sum(changes) > 100
+    assert not np.isnan(np.concatenate(card.heard)).any()
