@@ -90,10 +90,12 @@ def hand_over(p: Player, begun: Any, frames: Any) -> None:
             if stamp < due:
                 first, due = i, stamp
         at = place(p.settings, p.numbers, due)
-        if first < 0 or at >= end or not room(p.stages):
+        if first < 0 or at >= end:
             break
         sample = max(sample, at)
         obey_flags(p, first, sample)  # if there are any, they were up before this event came
+        if not room(p.stages):
+            break
         obey(p, sample, take(ring_of(p.inlets[first])), begun - due > STALE)
         p.gauges[Q_EVENTS] += 1
     for i in range(INLETS):
