@@ -177,3 +177,18 @@ def test_a_stream_that_starts_by_fits_has_lost_nothing() -> None:
     begun[4:] += 40.0
     play_through(player, START + begun * (128 / 48_000 * 1e9), 128, [])
     assert player.gauges.lost == 0
+
+
+def test_a_machine_that_has_run_for_years_and_a_session_of_months() -> None:
+    """Nanoseconds beyond what a float can count one by one."""
+    player = Player(48_000, 128)
+    card = Card(player, start=10**17)
+    for _ in range(2):
+        card.run(200)
+        assert player.send(cc(1), int(card.time) - 1000)
+        clock = player.gauges.blocks * 128
+        card.run(3)
+        assert player.new_events()[0, 0] == pytest.approx(clock + 128, abs=1)
+        card.time += 100 * 86_400 * 1e9
+    card.run(64)
+    assert player.gauges.lost == pytest.approx(2 * 100 * 86_400 * 48_000 / 128, rel=1e-5)
