@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from engine.compiled import DOUBLE, INT, LONG, POINTER, SIZE, address_of, called_by_c, flush_to_zero, now
 from engine.live.block import run_block
 from engine.live.inlet import receive
@@ -17,11 +19,12 @@ def audio(nothing: Any, out: Any, frames: Any, times: Any, flags: Any, player: A
     """PortAudio's callback; 0 means: go on. The time that comes with it is of a clock that Python may not know."""
     begun = now()
     flush_to_zero()
-    run_block(address_of(player), int(frames), address_of(out), int(flags), begun)
+    # In compiled code signed and unsigned meet as floats.
+    run_block(address_of(player), np.int64(frames), address_of(out), np.int64(flags), begun)
     return 0
 
 
 @called_by_c(None, DOUBLE, POINTER, SIZE, POINTER)
 def midi(since: Any, data: Any, size: Any, inlet: Any) -> None:
     """RtMidi's callback for one message."""
-    receive(address_of(inlet), address_of(data), int(size))
+    receive(address_of(inlet), address_of(data), np.int64(size))

@@ -9,6 +9,7 @@ INLETS = 32  # ways in for events, each with one producer at a time
 P_SETTINGS, P_NUMBERS, P_STAGES, P_INLETS, P_JOURNAL, P_LOG, P_GAUGES, P_MIX, PLAYER = range(9)
 
 # P_SETTINGS: integers. While a stream runs, Python writes only X_NEXT (a stage's number), X_DELAY and X_LISTEN.
+# From X_ORIGIN on they are the clock's, as are W_FRAME to W_SLACK, W_EARLIEST and W_MOVED.
 (
     X_CHANNELS,
     X_PLAYED,
@@ -17,8 +18,12 @@ P_SETTINGS, P_NUMBERS, P_STAGES, P_INLETS, P_JOURNAL, P_LOG, P_GAUGES, P_MIX, PL
     X_LISTEN,  # bit c: MIDI channel c is heard
     X_CLOCK,  # samples since the player was made
     X_ORIGIN,  # ns: zero of W_NEXT; 0 until a stream has begun
+    X_SEEN,  # blocks of the present window
+    X_SPAN,  # their frames
+    X_WINDOWS,  # that the line remembers
+    X_FRESH,  # 1 while the line is only as good as the blocks of this window
     X_SETTINGS,
-) = range(8)
+) = range(12)
 
 # P_NUMBERS: floats.
 W_FRAME = 0  # ns of one sample, as the sound card's clock has it
@@ -26,7 +31,9 @@ W_NOMINAL = 1  # ns of one sample, by the sample rate
 W_NEXT = 2  # ns after the origin at which the next block is due
 W_SLACK = 3  # ns by which a block may begin late before sound is lost
 W_PEAK = 4  # largest output of two channels since somebody set it to zero
-W_NUMBERS = 6
+W_EARLIEST = 6  # ns: least lateness of the present window
+W_MOVED = 7  # ns by which W_NEXT has jumped in it
+W_NUMBERS = 8
 
 # P_STAGES: [STAGES, STAGE_INTS]. Python fills an empty one; from then on only the audio thread writes G_STATE.
 G_STATE, G_TABLE, G_CHANNELS, G_OFFSET, G_CUT, G_LEFT, STAGE_INTS = range(7)
@@ -38,7 +45,8 @@ EMPTY, PLAYED, RINGING = range(3)
 # renderer's own), and of what is held.
 I_RING, I_LATE, I_HELD, INLET_INTS = range(4)
 # What an inlet's port holds, for the moment when it is unplugged.
-H_LOST, H_PEDALS, H_KEYS = 0, 1, 2  # events lost; bit c: a pedal or the wheel of channel c has been moved; keys' bits
+H_LOST, H_MOVED, H_KEYS = 0, 1, 2  # events that found no room; bits of what has been moved; bits of keys
+PEDALS, WHEEL, PRESSURE = 0, 16, 32  # of channel 0 in H_MOVED
 HELD_WORDS = 4  # of 32 keys each, for each channel
 HELD = H_KEYS + 16 * HELD_WORDS
 
@@ -52,14 +60,14 @@ WRITTEN, ROWS = 0, 8
 # P_GAUGES: integers that only the audio thread writes.
 (
     Q_BLOCKS,
-    Q_LOST,  # blocks that came too late to be heard, by the clock
+    Q_LOST,  # blocks that came too late to be heard, by the clock; known some blocks later
     Q_LONG,  # blocks that took longer than they last
     Q_UNDERFLOWS,  # as the host reports them
     Q_WORST,  # ns: the longest block
     Q_WORST_LATE,  # ns: the latest
     Q_BUSY,  # ns in all
     Q_SEEN,  # ns: when the last block began
-    Q_EVENTS,
+    Q_EVENTS,  # taken from the inlets
     Q_STALE,  # notes not begun because they had waited through a pause of the stream
     GAUGES,
 ) = range(11)

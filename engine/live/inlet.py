@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import guarded, integers, native, now, octets, pasted
+from engine.compiled import guarded, integers, load_acquire, native, now, octets, pasted
 from engine.live.fields import *
-from engine.synth.fields import LATE, R_ROWS, R_WRITTEN, RING_SIZE
+from engine.synth.fields import LATE, R_READ, R_ROWS, R_WRITTEN, RING_SIZE
 from engine.synth.ring import flag, put
 
 CENTRE = 0x40 << 16  # of a pitch wheel, packed
+SPARE = 128  # rows of a ring that are kept for letting go: 16 channels' pedals, wheels and pressures
 
 
 @pasted
@@ -62,15 +63,24 @@ def whole(message: Any, size: Any) -> Any:
 
 @native
 def arrive(address: Any, stamp: Any, message: Any) -> Any:
-    """Queue a message; what ends notes is flagged if the ring is full, and not lost."""
+    """Queue a message; what ends notes is flagged if there is no room, and not lost."""
+    return queue(address, stamp, message, SPARE)
+
+
+@native
+def queue(address: Any, stamp: Any, message: Any, spare: Any) -> Any:
+    """The same, as long as more than `spare` rows are free; the port now holds what the instruments will."""
     inlet = integers(address, INLET_INTS)
-    held = integers(inlet[I_HELD], HELD)
-    hold(held, message)
-    ring = ring_of(inlet)
-    if put(ring, stamp, message):
-        return 1
-    held[H_LOST] += 1
-    return flag(late_of(inlet), message, ring[R_WRITTEN])
+    ring, held = ring_of(inlet), integers(inlet[I_HELD], HELD)
+    taken = 0
+    if RING_SIZE - (ring[R_WRITTEN] - load_acquire(ring, R_READ)) > spare:
+        taken = put(ring, stamp, message)
+    if not taken:
+        held[H_LOST] += 1
+        taken = flag(late_of(inlet), message, ring[R_WRITTEN])
+    if taken:
+        hold(held, message)
+    return taken
 
 
 @native
@@ -83,21 +93,32 @@ def hold(held: Any, message: Any) -> None:
         held[word] |= 1 << (first & 31)
     elif status == 0x80 or status == 0x90:
         held[word] &= ~(1 << (first & 31))
-    elif status == 0xE0 or (status == 0xB0 and first in (64, 66, 67)):
-        held[H_PEDALS] |= 1 << channel
+    elif status == 0xB0 and first in (64, 66, 67):
+        held[H_MOVED] |= 1 << (PEDALS + channel)
+    elif status == 0xE0:
+        held[H_MOVED] |= 1 << (WHEEL + channel)
+    elif status == 0xD0:
+        held[H_MOVED] |= 1 << (PRESSURE + channel)
 
 
 @guarded
 def let_go(address: Any) -> None:
-    """End everything that an inlet holds; its port must be closed, since this is then the producer."""
+    """End everything that an inlet holds; its port must be closed, since this is then the producer.
+
+    Pedals and wheels first: a full inlet has room for these, and remembers the end of notes without.
+    """
     inlet = integers(address, INLET_INTS)
     held, stamp = integers(inlet[I_HELD], HELD), now()
     for channel in range(16):
+        if held[H_MOVED] >> (PEDALS + channel) & 1:
+            for pedal in (64, 66, 67):
+                queue(address, stamp, 0xB0 | channel | pedal << 8, 0)
+        if held[H_MOVED] >> (WHEEL + channel) & 1:
+            queue(address, stamp, 0xE0 | channel | CENTRE, 0)
+        if held[H_MOVED] >> (PRESSURE + channel) & 1:
+            queue(address, stamp, 0xD0 | channel, 0)
+    held[H_MOVED] = 0
+    for channel in range(16):
         for key in range(128):
             if held[H_KEYS + channel * HELD_WORDS + (key >> 5)] >> (key & 31) & 1:
-                arrive(address, stamp, 0x80 | channel | key << 8)
-        if held[H_PEDALS] >> channel & 1:
-            for pedal in (64, 66, 67):
-                arrive(address, stamp, 0xB0 | channel | pedal << 8)
-            arrive(address, stamp, 0xE0 | channel | CENTRE)
-    held[H_PEDALS] = 0
+                queue(address, stamp, 0x80 | channel | key << 8, 0)

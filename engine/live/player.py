@@ -7,14 +7,15 @@ PortAudio or a test, calls `run_block` or hands `callback.audio` to a library.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import store_release
 from engine.live import fields as x
 from engine.live.inlet import let_go, send
+from engine.live.stages import name_next, vacant
 from engine.synth import fields as f
 from engine.synth.instrument import Instrument
 
@@ -51,6 +52,7 @@ class Player:
         self._inlets = [_Inlet() for _ in range(x.INLETS)]
         self._inlet_rows = np.array([inlet.addresses for inlet in self._inlets], np.int64)
         self._instruments: list[Instrument | None] = [None] * x.STAGES
+        self._changing = Lock()  # instruments may be designed, and put on, in the background
         self._told: dict[str, int] = {}  # rows that each reader has seen
         self.settings[x.X_CHANNELS], self.settings[x.X_LISTEN] = channels, ALL_CHANNELS
         self.settings[x.X_PLAYED] = self.settings[x.X_NEXT] = -1
@@ -69,11 +71,14 @@ class Player:
         return int(self._inlet_rows[number].ctypes.data)
 
     def send(self, data: Sequence[int], at: int = 0, inlet: int = 0) -> bool:
-        """Queue a channel message for `at` (ns of `compiled.now()`; 0: this moment); False if the inlet was full."""
-        if not data or not 0x80 <= data[0] < 0xF0:
+        """Queue a channel message for `at` (ns of `compiled.now()`; 0: this moment); False if the inlet was full.
+
+        A note-off or an all-sound-off is never lost. What is no channel message is ignored.
+        """
+        short = bool(data) and data[0] & 0xE0 == 0xC0  # program change and channel pressure have one byte of data
+        if len(data) != (2 if short else 3) or not 0x80 <= data[0] < 0xF0 or not 0 <= max(data[1:]) < 0x80:
             return True
-        first, second = data[1] if len(data) > 1 else 0, data[2] if len(data) > 2 else 0
-        return bool(send(self.inlet(inlet), at, data[0] | first << 8 | second << 16))
+        return bool(send(self.inlet(inlet), at, data[0] | data[1] << 8 | (0 if short else data[2] << 16)))
 
     def let_go(self, inlet: int) -> None:
         """End everything that an inlet holds; nobody else may be sending into it."""
@@ -97,33 +102,41 @@ class Player:
     def change(self, instrument: Instrument) -> bool:
         """Play this instrument from the next block on; what sounds rings out. False if all stages are still taken.
 
-        The one that has been ringing longest is asked to leave then: try again a little later.
+        The one that has been ringing longest is asked to leave then: try again a little later. The same if this very
+        instrument still rings.
         """
         if instrument.sample_rate != self.sample_rate:
             raise ValueError(f"an instrument at {instrument.sample_rate:g} Hz for a player at {self.sample_rate:g} Hz")
-        if self.settings[x.X_PLAYED] != self.settings[x.X_NEXT]:
-            return False  # the audio thread has not taken the last one yet
+        with self._changing:
+            return instrument is self.instrument or self._put_on(instrument)
+
+    def _put_on(self, instrument: Instrument) -> bool:
         self._forget_silent()
+        if instrument in self._instruments:
+            self.stages[self._instruments.index(instrument), x.G_CUT] = 1
+            return False
         if None not in self._instruments:
             ringing = [s for s in range(x.STAGES) if self.stages[s, x.G_STATE] == x.RINGING]
             if ringing:
                 self.stages[min(ringing, key=lambda s: int(self.stages[s, x.G_OFFSET])), x.G_CUT] = 1
             return False
+        if instrument.clock:
+            instrument.reset()  # a stage counts its samples from zero
         free = self._instruments.index(None)
         self._instruments[free] = instrument
         self.stages[free] = (x.EMPTY, instrument.address, instrument.channels, 0, 0, -1)
-        store_release(self.settings, x.X_NEXT, free)  # the stage is whole by now
+        name_next(self.address, free)
         return True
 
     def instruments(self) -> list[Instrument]:
         """Those that may sound, the one that is played first."""
-        self._forget_silent()
-        return sorted((i for i in self._instruments if i is not None), key=lambda i: i is not self.instrument)
+        with self._changing:
+            self._forget_silent()
+            return sorted((i for i in self._instruments if i is not None), key=lambda i: i is not self.instrument)
 
     def _forget_silent(self) -> None:
-        in_use = {int(self.settings[x.X_NEXT]), int(self.settings[x.X_PLAYED])}
-        for s in set(range(x.STAGES)) - in_use:
-            if self.stages[s, x.G_STATE] == x.EMPTY:
+        for s in range(x.STAGES):
+            if vacant(self.address, s):
                 self._instruments[s] = None
 
     @property
@@ -133,9 +146,8 @@ class Player:
 
     @property
     def events_lost(self) -> int:
-        """Events for which there was no room, on the way in or at the instruments."""
-        inside = sum(i.report()["events_lost"] for i in self._instruments if i is not None)
-        return inside + sum(int(inlet.held[x.H_LOST]) for inlet in self._inlets)
+        """Events for which an inlet had no room; the notes that they were to end have ended all the same."""
+        return sum(int(inlet.held[x.H_LOST]) for inlet in self._inlets)
 
     def take_peak(self) -> tuple[float, float]:
         """The largest output of two channels since this was last asked."""
@@ -152,12 +164,12 @@ class Player:
         return self._since(f"blocks {reader}", self._log, x.LOG_SIZE, x.LOG_COLUMNS)
 
     def _since(self, name: str, array: Integers, size: int, columns: int) -> Integers:
+        """The audio thread writes on while this reads: what it may have written over is left out."""
         written = int(array[x.WRITTEN])
-        rows = array[x.ROWS :].reshape(size, columns)
-        # The oldest few of a full ring may be being overwritten just now.
-        first = max(self._told.get(name, 0), written - size + 64)
+        first = max(self._told.get(name, 0), written - size)
         self._told[name] = written
-        return rows[np.arange(first, written) & (size - 1)]
+        rows = array[x.ROWS :].reshape(size, columns)[np.arange(first, written) & (size - 1)]
+        return rows[max(int(array[x.WRITTEN]) - size + 1 - first, 0) :]
 
 
 class _Inlet:
