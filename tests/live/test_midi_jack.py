@@ -18,7 +18,7 @@ from live.midi_playing import Sender, be_busy, forget, held_after, is_whole, pac
 
 from engine.live.errors import PortError
 from engine.live.midi.any_backend import any_backend
-from engine.live.midi.inputs import Inputs
+from engine.live.midi.inputs import LONG_REST, Inputs
 from engine.live.midi.native import native
 from engine.live.midi.polled import polled
 from engine.live.midi.way import Way
@@ -285,7 +285,7 @@ def test_a_server_that_ends_takes_nobody_with_it(
 ) -> None:
     said: list[str] = []
     with Sender("keys") as keys:
-        inputs = Inputs(player, None, True, said.append, source)
+        inputs = Inputs(player, ["keys"], True, said.append, source)
         assert inputs.names == ["jawari", "keys:out"]
         keys.play([[0x90, 60, 100]])
         assert len(wait_for(player, INLET + 1, 1)) == 1
@@ -296,7 +296,7 @@ def test_a_server_that_ends_takes_nobody_with_it(
     assert inputs.names == []
     assert not held_after([message for _, message in waiting(player, INLET + 1)])
     jack_server.start()
-    for _ in range(20):
+    for _ in range(LONG_REST):
         inputs.tick()
     assert inputs.names == ["jawari"]
     with Sender("keys", "to jawari-midi") as keys:
