@@ -390,14 +390,6 @@ def test_a_mistake_is_one_line_and_an_exit_code(
     assert all((tmp_path / name).read_text() == text for name, text in FILES.items())
 
 
-def test_without_a_live_stream_its_profile_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "engine.live.profile", None)
-    assert jawari("plain", "--live") == 2
-    assert capsys.readouterr().err.startswith("jawari: --live: ")
-
-
 def test_too_few_blocks_for_a_one_in_a_thousand_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert jawari("plain", "--voices", 1, "--block-sizes", "64,480", "--seconds", 2, *QUICK) == 0
     assert "fewer than 1000 blocks" in (err := capsys.readouterr().err)
