@@ -198,12 +198,12 @@ def test_every_command_in_the_readme_is_one(line: str) -> None:
     words = shlex.split(line)[1:]
     if "--help" in words:
         with pytest.raises(SystemExit) as left, contextlib.redirect_stdout(io.StringIO()):
-            cli._parser().parse_args(words)
+            cli.parser().parse_args(words)
         assert left.value.code == 0
     elif len(words) > 1 or words[0] == "presets":
-        cli._parser().parse_args(words)
+        cli.parser().parse_args(words)
     else:  # named in passing
-        assert words[0] in cli._parser().format_help()
+        assert words[0] in cli.parser().format_help()
 
 
 @pytest.mark.parametrize("line", [line for line in COMMANDS if line.split()[1] in QUICK])

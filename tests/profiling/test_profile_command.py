@@ -407,4 +407,4 @@ def test_help_tells_the_method_and_examples_that_parse(capsys: pytest.CaptureFix
     examples = re.findall(r"^  jawari (profile .*?)(?:  .*)?$", text, re.MULTILINE)
     assert len(examples) >= 3
     for line in examples:
-        cli._parser().parse_args(line.split())
+        cli.parser().parse_args(line.split())
