@@ -214,7 +214,7 @@ def test_the_machine_is_told(capsys: pytest.CaptureFixture[str], monkeypatch: py
     monkeypatch.setattr(computer, "SPUN", 1_000_000)
     noise = computer.disturbance()
     assert 0.0 <= noise["share"] <= 1.0
-    assert noise["longest_us"] <= 1000.0 + noise["share"] * 1e3
+    assert noise["longest_us"] <= 1e6 * noise["seconds"]
 
 
 # --- interrupts -------------------------------------------------------------------------------------------------------
