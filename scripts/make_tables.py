@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import engine
+from engine.live.meter import Level, Load, Note, Reading, String
+from engine.live.panel import Look, draw
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.materials import MATERIALS
@@ -91,6 +93,39 @@ def scales() -> str:
     return ", ".join(f"`{name}`" for name in SCALES) + "\n"
 
 
+READING = Reading(
+    preset="sitar",
+    device="Scarlett 2i2",
+    rate=48_000.0,
+    block_size=128,
+    latency=0.0053,
+    ports=("Keystation 49",),
+    hint="[ ] preset, ? help, q quit",
+    load=Load(0.15, 0.21, 0.32),
+    mean_load=0.11,
+    worst_load=0.32,
+    seconds=754.0,
+    blocks=282_750,
+    lost=0,
+    long=0,
+    underflows=0,
+    levels=(Level(-14.2, -9.8, False), Level(-14.2, -9.8, False)),
+    polyphony=16,
+    strings=(String("F#3", -21.0, False), String("A3", -9.0, True), String("C#4", -2.0, True)),
+    notes=(Note("F#3", 84, 0), Note("A3", 71, 0), Note("C#4", 90, 0)),
+    notes_played=913,
+    stolen=0,
+    watchdog=0,
+    events_lost=0,
+    stale=0,
+)
+
+
+def panel() -> str:
+    """What `jawari play` shows."""
+    return "```text\n" + "\n".join(draw(READING, Look(width=100, colours=False))) + "\n```\n"
+
+
 # --- what was measured ------------------------------------------------------------------------------------------------
 
 
@@ -134,7 +169,7 @@ def bounces() -> str:
                 title,
                 f"{100 * abs(run['stuck_energy']):.1f} %",
                 f"{100 * abs(run['speed_loss']):.1f} %",
-                f"{1e3 * run['rms_error_m']:.2g} mm",
+                f"{1e3 * run['rms_error_m']:.3g} mm",
             )
         )
     head = ("scheme", "energy left in the contact ", "speed lost ", "rms error over 0.5 s ")
@@ -162,6 +197,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "quantities": quantities,
     "materials": materials,
     "scales": scales,
+    "panel": panel,
     "speed": speed,
     "bounces": bounces,
     "energies": energies,
