@@ -201,6 +201,18 @@ def test_messages_name_extras_that_exist() -> None:
     assert said <= set(project()["optional-dependencies"])
 
 
+def test_the_pythons_that_are_promised_are_the_same_everywhere() -> None:
+    """In the metadata, the classifiers, the scripts and the README."""
+    about, readme = project(), TEXTS[ROOT / "README.md"]
+    prefix = "Programming Language :: Python :: 3."
+    minors = [int(line.removeprefix(prefix)) for line in about["classifiers"] if line.startswith(prefix)]
+    assert minors == list(range(min(minors), max(minors) + 1))
+    assert about["requires-python"] == f">=3.{min(minors)}"
+    assert f"OLDEST = (3, {min(minors)})" in (ROOT / "scripts" / "bootstrap.py").read_text(encoding="utf-8")
+    assert f"Python 3.{min(minors)} or later" in readme
+    assert f"Python 3.{min(minors) + 1} to 3.{max(minors)} are meant to" in " ".join(readme.split())
+
+
 def test_the_documents_have_something_to_try() -> None:
     assert {"play", "render", "profile", "simulate", "presets", "devices"} <= {words[0] for words in JAWARI.values()}
     assert {"scripts/play.py", "scripts/check.py"} <= {words[0] for words in SCRIPTS.values()}
