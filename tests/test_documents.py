@@ -127,7 +127,7 @@ THROUGH = {"scripts/play.py": "play", "scripts/render.py": "render", "scripts/pr
 
 
 def subcommands() -> dict[str, argparse.ArgumentParser]:
-    parser = cli._parser()
+    parser = cli.parser()
     return next(a.choices for a in parser._actions if isinstance(a, argparse._SubParsersAction))
 
 
@@ -135,7 +135,7 @@ def subcommands() -> dict[str, argparse.ArgumentParser]:
 def test_every_command_is_one(text: str) -> None:
     words = JAWARI[text]
     if len(words) > 1 or words[0] in ("presets", "devices"):
-        cli._parser().parse_args(words)
+        cli.parser().parse_args(words)
     else:  # named in passing, or with what has a default
         assert words[0] in subcommands()
 
@@ -172,7 +172,7 @@ def test_every_script_is_there_and_knows_its_options(text: str) -> None:
     file, *words = SCRIPTS[text]
     assert (ROOT / file).is_file()
     if file in THROUGH:
-        cli._parser().parse_args([THROUGH[file], *words])
+        cli.parser().parse_args([THROUGH[file], *words])
         return
     source = (ROOT / file).read_text(encoding="utf-8")
     for word in words:

@@ -16,10 +16,13 @@ from live.driving import packed, replay
 from numpy.typing import NDArray
 from synth.playing import SMALL, cc, off, on
 
-from engine.compiled import FLAGS, load_acquire, now
+from engine.compiled import FLAGS, INTERPRETED, load_acquire, now
 from engine.live import callback
 from engine.live.player import Player
 from engine.synth.instrument import Instrument
+
+if INTERPRETED:
+    pytest.skip("C can call compiled code only", allow_module_level=True)
 
 AUDIO = ctypes.CFUNCTYPE(
     ctypes.c_int,
