@@ -27,7 +27,7 @@ from physics.problems import STEEL
 from engine import compiled
 from engine.physics import finite_difference, modal
 from engine.physics.barrier import Barrier, Obstacles, Polynomial
-from engine.physics.excitation import Excitation, raised_cosine
+from engine.physics.excitation import Excitation, pulse
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.string import Array, Loss, String
 
@@ -289,7 +289,7 @@ def small_runs() -> dict[str, Array]:
         problem = replace(problem, pickups=heard, excitation=Excitation(0.4, 1.0, 1e-3))
         for model in (modal, finite_difference):
             run = model.run(
-                model.design(problem, 12_000.0), raised_cosine(problem.excitation, 12_000.0, 80), at=np.array([3, 77])
+                model.design(problem, 12_000.0), pulse(problem.excitation, 12_000.0, 80), at=np.array([3, 77])
             )
             log = run.log
             total = np.stack([log.kinetic, log.potential, log.contact, log.lost, log.work])

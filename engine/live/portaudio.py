@@ -141,7 +141,7 @@ def _load() -> Any:
     try:
         import sounddevice  # type: ignore[import-untyped,unused-ignore]
     except ModuleNotFoundError:
-        raise MissingPart(f"live play needs sounddevice; pip install 'jawari[live]', {INSTEAD}") from None
+        raise MissingPart(f"live play needs sounddevice; pip install sounddevice, {INSTEAD}") from None
     except OSError:
         remedy = REMEDIES.get(sys.platform, "install PortAudio")
         raise MissingPart(f"live play needs the library PortAudio; {remedy}, {INSTEAD}") from None
