@@ -12,7 +12,7 @@ import pytest
 from live.jack import Server, jack_server, needs_jack
 from live.midi_playing import Sender, packed
 from live.program import Program, program
-from live.stressed import BLOCK, KEYS, RATE
+from live.stressed import BLOCK, KEYS, RATE, counted
 from numpy.typing import NDArray
 
 pytestmark = [
@@ -26,6 +26,9 @@ pytestmark = [
 # A virtual machine is now and then not run at all for some 100 ms, and then as much is missed as is allowed. So what
 # fails is measured once more. What depends on the interpreter fails each time, and by far, as the control shows.
 TIMES = 2
+# Without real-time priority others come first at times; where that is so even beside an idle interpreter, nothing can
+# be learnt about a busy one.
+NO_TELLING = "no real-time priority here, and sound is not on time even when the interpreter is idle"
 
 
 # --- blocks -----------------------------------------------------------------------------------------------------------
@@ -56,6 +59,18 @@ def measured(server: Server, code: str) -> dict[str, Any]:
     return told
 
 
+def test_blocks_are_counted_against_the_clock() -> None:
+    """Forty that never came are lost; one that begins 3 ms late while the next is on time is late."""
+    period = 1e9 * BLOCK / RATE
+    begun = np.arange(1000) * period + 1e5 * np.random.default_rng(1).uniform(size=1000)
+    begun[100] += 3e6
+    begun[500:] += 40 * period
+    told = counted(begun.astype(np.int64), np.full(1000, 100_000))
+    assert (told["blocks"], told["lost"], told["late"]) == (999, 40, 1)
+    assert 2.9 < told["worst"] < 3.1
+    assert share([told]) == 41 / 1039
+
+
 def test_a_busy_interpreter_does_not_make_blocks_late(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """At most a thousandth more of them than an idle one; with a callback in Python, at least a tenth more."""
     with jack_server(tmp_path, real_time=True) as server:
@@ -67,6 +82,8 @@ def test_a_busy_interpreter_does_not_make_blocks_late(tmp_path: Path, capsys: py
                 print(f"\nstress, {rank} priority: {summed('idle', told['idle'])}; {summed('busy', told['busy'])}")
             if excess <= ALLOWED:
                 break
+        if not told["real_time"] and share(told["idle"]) > 10 * ALLOWED:
+            pytest.skip(f"{NO_TELLING}: {100 * share(told['idle']):.1f} % of the blocks are missed")
         control = measured(server, CONTROL)
     with capsys.disabled():
         print(f"a Python callback: {summed('idle', [control['idle']])}; {summed('busy', [control['busy']])}")
@@ -111,7 +128,8 @@ def test_notes_keep_their_distance_whatever_the_interpreter_does(
 ) -> None:
     """Blocks are 2.67 ms long: they are placed within them, and not on their edges."""
     with Sender("keys") as keys, program(quick_server.environment, JOURNAL) as playing:
-        way = playing.told()["way"]
+        begun = playing.told()
+        way = begun["way"]
         if "C library" not in way:
             pytest.skip(f"{way}: a busy interpreter is in its way; install RtMidi's C library (Debian: librtmidi6)")
         for kind in ("idle", "busy"):
@@ -124,8 +142,11 @@ def test_notes_keep_their_distance_whatever_the_interpreter_does(
                         f"98 % within {high - low:.2f} ms, all within {1e3 * np.ptp(waited):.2f} ms",
                         end="",
                     )
-                if len(waited) == len(NOTES) and high - low < 1e3 * JITTER:
+                well = len(waited) == len(NOTES) and high - low < 1e3 * JITTER
+                if well:
                     break
+            if kind == "idle" and not well and not begun["real_time"]:
+                pytest.skip(NO_TELLING)
             assert len(waited) == len(NOTES)
             assert high - low < 1e3 * JITTER
         playing.go_on("0")
