@@ -38,7 +38,7 @@ def missing() -> str:
     if ctypes.util.find_library("portaudio") is None:
         return "needs PortAudio: apt install libportaudio2"
     if importlib.util.find_spec("sounddevice") is None:
-        return "needs sounddevice: pip install 'sounddevice'"
+        return "needs sounddevice: pip install sounddevice"
     return ""
 
 
