@@ -32,12 +32,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import mido
-from engine.live.midi.hush import hushed
 from virtual_card import jack_server, missing
 
 import engine
 from engine.errors import EngineError
 from engine.live.cards import check, choose
+from engine.live.hush import hushed
 from engine.live.midi.inputs import Inputs
 from engine.live.player import Player
 from engine.live.stream import Stream
