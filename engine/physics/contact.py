@@ -14,9 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.compiled import inlined
+from engine.errors import PhysicsError
 from engine.physics.barrier import ContactPoints
 from engine.physics.problem import Contact
 from engine.physics.string import Array
+
+MOST_PRESSED = 512  # points of an equilibrium, which takes as long as their cube
+PATIENCE = 4  # Newton steps without gain of energy; each doubles the digits of what was found before
 
 SHIPPED = 0  # non-adhesive: capped gradient, released whole, secant at entry
 PLAIN = 1  # paper 002 eq. (26): for comparison only
@@ -188,11 +192,15 @@ def sweep(law: Law, height: Any, response: Any, free: Any, touch: Touch, forward
 def equilibrium(compliance: Array, points: ContactPoints, exponent: float) -> Array:
     """Static forces F = K [height - S F]^al of a barrier that crosses the rest line, by damped Newton.
 
-    The residual is the gradient of a convex energy in the metric of S, so the energy guards each step.
+    The residual is the gradient of a convex energy in the metric of S, so the energy guards each step; and where a very
+    stiff contact lets no residual fall to rounding, an energy that falls no more ends the search.
     """
-    force = np.zeros(points.height.size)
+    force, idle = np.zeros(points.height.size), 0
     if not (points.height > 0.0).any():
         return force
+    if force.size > MOST_PRESSED:
+        limit = f"the barrier presses the string at rest, at more than {MOST_PRESSED} contact points"
+        raise PhysicsError("barrier.height", float(points.height.max()), limit, "lower it, or take model: modal")
 
     def spring(eta: Array) -> Array:
         return points.stiffness * np.clip(eta, 0.0, None) ** exponent
@@ -209,9 +217,15 @@ def equilibrium(compliance: Array, points: ContactPoints, exponent: float) -> Ar
         if np.abs(residual).max() <= 1e-14 * scale:
             break
         slope = exponent * points.stiffness * np.clip(eta, 0.0, None) ** (exponent - 1.0) * (eta > 0.0)
-        step = np.linalg.solve(np.eye(force.size) + slope[:, None] * compliance, -residual)
+        try:
+            step = np.linalg.solve(np.eye(force.size) + slope[:, None] * compliance, -residual)
+        except np.linalg.LinAlgError:  # so stiff that points beside each other are one
+            break
         before, part = stored(force), 1.0
-        while stored(force + part * step) > before * (1.0 + 1e-12) and part > 1e-6:
+        while (after := stored(force + part * step)) > before * (1.0 + 1e-12) and part > 1e-6:
             part *= 0.5
         force = force + part * step
+        idle = idle + 1 if after > before * (1.0 - 1e-12) else 0
+        if idle == PATIENCE:
+            break
     return force

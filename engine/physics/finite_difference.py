@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.compiled import copy, inlined, native
+from engine.errors import PhysicsError
 from engine.physics import contact
 from engine.physics.barrier import Barrier, ContactPoints
 from engine.physics.contact import Law, Touch
@@ -25,6 +26,7 @@ from engine.physics.record import Log, Run, log
 from engine.physics.string import Array, String
 from engine.vectors import PADDING, stencil, stiff_step
 
+MOST_WEIGHTS = 2**20  # contact points times intervals
 TAPS = 4  # nodes that excitation and pickups are interpolated over (the same for both: reciprocity is exact)
 
 
@@ -113,7 +115,10 @@ def design(
     """Coefficients of the kernel at a sample rate, on a grid of its own or on a given one."""
     g = grid(problem.string, rate, margin) if on is None else on
     points = problem.grid_points(g.intervals)
-    weights = contact_weights(points, g)
+    pressed = bool((points.height > 0.0).any())
+    # Nodes over a barrier that the resting string clears are never asked for their weights.
+    lone = isinstance(problem.barrier, Barrier) and not pressed
+    weights = np.zeros((0, g.intervals - 1)) if lone else contact_weights(points, g)
     rest, psi = equilibrium(problem, points, g, weights)
     coefficients = Coefficients(
         _stencil(problem.string, g, rate, dtype),
@@ -143,6 +148,10 @@ def node_answer(string: String, g: Grid, rate: float) -> float:
 
 def contact_weights(points: ContactPoints, g: Grid) -> Array:
     """Displacement at each contact point from the moving nodes: a row each, one node or two."""
+    if points.position.size * g.intervals > MOST_WEIGHTS:
+        limit = f"{points.position.size} contact points on a grid of {g.intervals} intervals are too many"
+        remedy = "press the string at fewer places, raise its pitch, or take model: modal"
+        raise PhysicsError("barrier", f"{points.position.size} points", limit, remedy)
     weights = np.zeros((points.position.size, g.intervals - 1))
     for row, x in zip(weights, points.position, strict=True):
         node, two = interpolation(float(x), g.spacing, g.intervals, 2)
@@ -155,12 +164,17 @@ def compliance(string: String, g: Grid, weights: Array) -> tuple[Array, Array]:
 
     The grid's stiffness has the sines as eigenvectors, so no matrix is solved.
     """
-    m = np.arange(1, g.intervals)
-    sines = np.sin(np.pi / g.intervals * np.outer(m, m))
     s = symbol(string.wavenumbers(g.intervals - 1), g.spacing)
     softness = 2.0 / (g.intervals * g.spacing * (string.tension * s + string.stiffness * s**2))
-    nodes = (sines * softness) @ (sines @ weights.T)
+    nodes = _sines(_sines(weights) * softness).T
     return nodes, weights @ nodes
+
+
+def _sines(rows: Array) -> Array:
+    """sum over m of rows[:, m - 1] sin(pi m j / N) for j = 1 .. N - 1: the odd image of a row has only sines."""
+    gap = np.zeros((len(rows), 1))
+    odd = np.concatenate([gap, rows, gap, -rows[:, ::-1]], axis=1)
+    return -0.5 * np.fft.rfft(odd, axis=1).imag[:, 1:-1]
 
 
 def pickup_taps(string: String, g: Grid, pickup: Pickup) -> tuple[int, Array]:

@@ -23,6 +23,7 @@ MARGIN = 1.02  # spacing above the limit: at the limit the shortest wave costs n
 AUDIBLE = (20.0, 20_000.0)  # Hz
 REACH = 4  # most neighbours a difference may use on each side
 WORST_FIT = 0.10
+MOST_INTERVALS = 2**20  # some hundred times what can be played in real time
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,13 @@ def grid(string: String, rate: float, margin: float = MARGIN) -> Grid:
     a = speed * k**2 + 4.0 * s2 * k
     limit = sqrt(0.5 * (a + sqrt(a**2 + 16.0 * bend * k**2)))
     intervals = int(string.length / (margin * limit))
+    if intervals > MOST_INTERVALS:
+        raise PhysicsError(
+            "string",
+            f"{string.pitch:.6g} Hz at {rate:g} Hz",
+            f"makes a grid of {intervals:.3g} intervals, at most {MOST_INTERVALS:.3g} are kept",
+            "raise the pitch, or lower the sample rate or oversampling",
+        )
     if intervals < 3:
         raise PhysicsError(
             "string",

@@ -28,6 +28,9 @@ from engine.physics.string import Array, String
 from engine.vectors import PADDING, advance, project, spread
 
 
+MOST_ENTRIES = 2**21  # modes times contact points and pickups: many times what can be played in real time
+
+
 class Modes(NamedTuple):
     """Wavenumber (1/m), damped angular frequency (rad/s) and decay rate (1/s) of every mode kept."""
 
@@ -79,6 +82,7 @@ def modes(string: String, rate: float, band: float = inf) -> Modes:
     """All oscillating modes below Nyquist and below `band` (Hz), in order (paper 004 eq. 8)."""
     limit = 2.0 * np.pi * min(band, 0.4995 * rate)  # at Nyquist itself the prewarped stiffness (21) is infinite
     count = int(string.wavenumber_at(limit / (2.0 * np.pi)) * string.length / np.pi) + 2
+    refuse_excess(string, count)
     b = string.wavenumbers(count)
     decay = string.loss.rate(b)
     squared = string.undamped_frequency(b) ** 2 - decay**2
@@ -92,6 +96,14 @@ def modes(string: String, rate: float, band: float = inf) -> Modes:
             f"lower the pitch or the loss, or raise the {'band' if band < 0.4995 * rate else 'sample rate'}",
         )
     return Modes(b[kept], np.sqrt(squared[kept]), decay[kept])
+
+
+def refuse_excess(string: String, entries: int) -> None:
+    """Refuse a string before its tables fill the memory."""
+    if entries > MOST_ENTRIES:
+        limit = f"its modes make tables of {entries:.3g} numbers, at most {MOST_ENTRIES:.3g} are kept"
+        remedy = "raise the pitch, or lower barrier.points or the number of pickups"
+        raise PhysicsError("string", f"{string.pitch:.6g} Hz", limit, remedy)
 
 
 def poles(m: Modes, rate: float) -> tuple[Array, Array, Array, Array, Array]:
@@ -122,6 +134,7 @@ def design(
     string, points = problem.string, problem.modal_points()
     m = modes(string, rate, band)
     b, mass, k = m.wavenumber, 0.5 * string.density * string.length, 1.0 / rate
+    refuse_excess(string, b.size * (points.height.size + len(problem.pickups)))
     r, o, a_star, b_star, c = poles(m, rate)
     spread = k**2 / mass * c
     touching = shape(b, points.position)

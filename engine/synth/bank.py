@@ -22,7 +22,8 @@ from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
 from engine.synth import decimate, output
 from engine.synth import fields as f
-from engine.synth.keys import Design, Key, design_key, highest_tension
+from engine.synth.budget import Budget, thinned
+from engine.synth.keys import Design, Key, design_key, highest_tension, mildest_damping
 from engine.synth.zones import enrol
 from engine.units import t60_to_decay
 
@@ -72,7 +73,10 @@ def design_bank(setup: Setup) -> Bank:
     """All keys and voices of a preset at a sample rate."""
     preset, sample_rate, oversample = setup.preset, setup.sample_rate, setup.oversample
     rate = sample_rate * oversample
-    keys = [design_key(preset.problem, preset.model, preset.keys, hz, rate) for hz in setup.tuning.frequencies]
+    budget, keys = Budget(setup.polyphony + f.SPARE_VOICES), []
+    for hz in setup.tuning.frequencies:
+        keys.append(design_key(preset.problem, preset.model, preset.keys, hz, rate))
+        budget.spend(keys[-1].design)
     tell_if_cold("renderer.play")
     bank = Bank(keys, np.zeros(f.TABLE, np.int64))
     ints, numbers = np.zeros((f.KEYS, f.KEY_INTS), np.int64), np.zeros((f.KEYS, f.KEY_FLOATS))
@@ -81,7 +85,7 @@ def design_bank(setup: Setup) -> Bank:
             _lay_modal(bank, key.design, row, values)
         elif key.design is not None:
             _lay_grid(bank, key.design, key.pitch or 0.0, row, values)
-        values[f.Y_HIGHEST] = highest_tension(key)
+        values[f.Y_HIGHEST], values[f.Y_MILDEST] = highest_tension(key), mildest_damping(key)
     numbers[:, f.Y_GAIN] = _rehearse(keys, preset)
     _lay_tables(bank, setup, ints, numbers)
     return bank
@@ -142,10 +146,8 @@ def _lay_grid(
 def _rehearse(keys: list[Key], preset: Preset) -> NDArray[np.float64]:
     """Gain of every key: notes at velocity 100 are played at design time and their peaks brought to one loudness."""
     heard, decibels = [], []
-    for number in REHEARSED:
-        design = keys[number].design
-        if design is None:
-            continue
+    ready = {number: design for number in REHEARSED if (design := keys[number].design) is not None}
+    for number, design in thinned(ready).items():
         peak = _peak(design, preset)
         if peak > FAINTEST:
             heard.append(number)
@@ -275,6 +277,9 @@ def _voice_rows(bank: Bank, voices: int, key_ints: NDArray[np.int64], pickups: i
     """Arrays for each voice, as large as the largest key needs."""
     size = max(int(key_ints[:, f.K_SIZE].max()), REACH + 1, finite_difference.TAPS)
     points = max(int(key_ints[:, f.K_POINTS].max()), 1)
+    # Nodes over a barrier do not move each other: of a grid's points only obstacles need an answer to each other.
+    on_grid = key_ints[:, f.K_INTERVALS] > 0
+    coupled = max(int(np.where(on_grid, key_ints[:, f.K_OBSTACLES], key_ints[:, f.K_POINTS]).max()), 1)
     rows = np.zeros((voices, f.VOICE_INTS), np.int64)
     floats = {
         f.V_FORWARD: size,
@@ -283,7 +288,7 @@ def _voice_rows(bank: Bank, voices: int, key_ints: NDArray[np.int64], pickups: i
         f.V_INJECT: size,
         f.V_SPRING: size,
         f.V_STRIKE: size,
-        f.V_RESPONSE: points * (points + pickups),
+        f.V_RESPONSE: coupled * (coupled + pickups),
         f.V_HEIGHT: points,
         f.V_LEVEL0: size,
         f.V_LEVEL1: size,

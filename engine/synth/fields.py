@@ -140,8 +140,9 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     Y_LENGTH,
     Y_ANGLE,
     Y_DESIGNED_ANSWER,
+    Y_MILDEST,
     KEY_FLOATS,
-) = range(19)
+) = range(20)
 
 # T_VOICE_INTS: [voices, VOICE_INTS]; from V_FORWARD on addresses.
 V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_NODE, V_PULSE = range(10)

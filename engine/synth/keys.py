@@ -94,6 +94,18 @@ def _grid_tension(string: String, g: grid.Grid, pitch: float, rate: float) -> fl
     return _positive(4.0 * q * string.density / (k**2 * s) - string.stiffness * s, pitch)
 
 
+def mildest_damping(key: Key) -> float:
+    """How much of its decay a string may be relieved of (1/s, below zero).
+
+    A grid's other losses are fitted to s0 and them together: without s0 what remains could feed a wave instead.
+    """
+    d = key.design
+    if not isinstance(d, finite_difference.Design):
+        return -inf
+    b = d.problem.string.wavenumbers(d.grid.intervals)
+    return -max(0.0, d.grid.loss.terms[0] + float(grid.backward_loss(d.grid.loss.terms, b, d.grid.spacing).min()))
+
+
 def highest_tension(key: Key) -> float:
     """Where bending must stop (N): the grid's stability limit; modes have none."""
     d = key.design

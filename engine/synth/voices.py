@@ -185,7 +185,7 @@ def aimed_damping(m: Machine, v: Any) -> Any:
     if voice[V_STATE] == RELEASED and voice[V_SOSTENUTO] == 0:
         pedal = zones.pressed(m, channel, 64) / 127.0
         damping = m.numbers[N_RELEASE] * (1.0 - pedal) * (1.0 - pedal)
-    return damping + aimed(m, channel, TO_LOSS, 0.0)
+    return max(damping + aimed(m, channel, TO_LOSS, 0.0), m.key_floats[voice[V_KEY], Y_MILDEST])
 
 
 @native

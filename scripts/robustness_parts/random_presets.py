@@ -1,0 +1,150 @@
+"""Random valid presets over the whole schema: most of them plausible, a value here and there at the end of its range."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from engine.preset.materials import MATERIALS
+from engine.preset.playing import RESERVED, TARGETS
+from engine.preset.schema import KEYS, PROFILES
+from engine.preset.tuning import Tuning
+
+EXTREME = 0.04  # share of the values that are taken from a key's whole range, its ends included
+SCALES = ("equal", "just on D", "pythagorean, A4=415", "meantone on F, 432 Hz", "A4=30", "A4=7000", "just, C4=1")
+
+
+def random_preset(chance: Random) -> dict[str, Any]:
+    """A preset as a dict; the engine may still find its physics impossible, but never its form wrong."""
+    string = _string(chance)
+    preset = {
+        "model": chance.choice(("modal", "fd")),
+        "string": string,
+        "contact": _contact(chance),
+        "excitation": {
+            "position": number(chance, "excitation.position", 0.02, 0.98),
+            "force": chance.choice((-1, 1)) * number(chance, "excitation.force", 1e-2, 50.0),
+            "duration": number(chance, "excitation.duration", 1e-4, 2e-2),
+        },
+        "pickups": [_pickup(chance) for _ in range(chance.choice((1, 1, 1, 2, 3, 16)))],
+        "oversample": chance.choice((1, 1, 1, 2, 4, 8)),
+        "polyphony": chance.choice((1, 2, 4, 16)),
+        "gain": chance.choice((0.0, chance.uniform(-60.0, 24.0))),
+        "release": number(chance, "release", 1e-2, 5.0),
+        "tuning": chance.choice(SCALES),
+        "velocity": {"force": chance.uniform(0.0, 6.0), "duration": chance.uniform(-3.0, 3.0)},
+    }
+    if chance.random() < 0.8:
+        preset["barrier"] = _barrier(chance, string["length"])
+    preset["map"] = _map(chance, "barrier" in preset)
+    return preset
+
+
+def number(chance: Random, key: str, low: float, high: float) -> float:
+    """A value of a key: between `low` and `high`, each decade as likely; now and then from all that the key allows."""
+    if chance.random() >= EXTREME:
+        return float(low * (high / low) ** chance.random())
+    least, most = KEYS[key].low, KEYS[key].high
+    positive = max(least, 1e-9 * most)
+    return float(chance.choice((least, most, positive * (most / positive) ** chance.random())))
+
+
+def _string(chance: Random) -> dict[str, Any]:
+    string: dict[str, Any] = {
+        "length": number(chance, "string.length", 0.1, 3.0),
+        "keys": chance.choice(("tension", "length")),
+    }
+    if chance.random() < 0.5:
+        string["density"] = number(chance, "string.density", 1e-5, 1e-1)
+        if chance.random() < 0.7:
+            string["stiffness"] = number(chance, "string.stiffness", 1e-8, 1e-2)
+    else:
+        string["diameter"] = number(chance, "string.diameter", 1e-4, 3e-3)
+        string["material"] = chance.choice(tuple(MATERIALS))
+    if chance.random() < 0.6:
+        string["tuned"] = number(chance, "string.tuned", 30.0, 2000.0)
+    else:
+        string["tension"] = number(chance, "string.tension", 1.0, 1e3)
+    if chance.random() < 0.7:
+        terms = {"s0": (1e-2, 1e2), "s1": (1e-4, 1e-1), "s2": (1e-6, 1e-1), "s3": (1e-8, 1e-3)}
+        chosen = chance.sample(sorted(terms), chance.randint(0, 4))
+        string["loss"] = {term: number(chance, f"string.loss.{term}", *terms[term]) for term in chosen}
+    return string
+
+
+def _barrier(chance: Random, length: float) -> dict[str, Any]:
+    profile = chance.choice(PROFILES)
+    start, stop = sorted((chance.uniform(0.0, 1.0), chance.uniform(0.0, 1.0)))
+    if chance.random() < 0.5:  # a bridge at the end
+        start, stop = 0.0, chance.uniform(0.01, 0.2)
+    start, stop = start * length, stop * length
+    barrier: dict[str, Any] = {"profile": profile, "height": height(chance, "barrier.height")}
+    if profile == "points":
+        count = chance.choice((1, 2, 5, 20, 100))
+        at = sorted(chance.uniform(0.01, 0.99) * length for _ in range(count))
+        return {**barrier, "at": [[x, height(chance)] for x in at]}
+    if profile == "table":
+        rows = chance.choice((2, 3, 30))
+        barrier["table"] = [
+            [start + (stop - start) * row / (rows - 1), height(chance)] for row in range(rows)
+        ]
+    else:
+        barrier |= {"from": start, "to": stop}
+    if profile == "parabola":
+        barrier["curvature"] = chance.choice((-1, 1)) * number(chance, "barrier.curvature", 1e-3, 10.0)
+    if profile == "polynomial":
+        barrier["coefficients"] = [height(chance) for _ in range(chance.choice((1, 3, 6, 16)))]
+    barrier["points"] = chance.choice((1, 2, 7, 12, 30, 100))
+    return barrier
+
+
+def height(chance: Random, key: str = "") -> float:
+    """A height in metres: below the string, level with it, or pressing it up."""
+    if key and chance.random() < EXTREME:
+        return chance.choice((-1.0, 1.0, chance.uniform(-1.0, 1.0)))
+    return chance.choice((0.0, -1.0, -1.0, -1.0, 1.0)) * 10.0 ** chance.uniform(-6.0, -2.0)
+
+
+def _contact(chance: Random) -> dict[str, Any]:
+    return {
+        "stiffness": number(chance, "contact.stiffness", 1e2, 1e14),
+        "exponent": chance.choice((1.0, 1.5, 2.0, 2.5, 3.0, chance.uniform(1.0, 4.0), number(chance, "contact.exponent", 1.0, 4.0))),
+        "damping": chance.choice((0.0, number(chance, "contact.damping", 1e-3, 1e2))),
+    }
+
+
+def _pickup(chance: Random) -> dict[str, Any]:
+    pan = chance.choice((0.0, -1.0, 1.0, chance.uniform(-1.0, 1.0)))
+    kind = chance.choice(("displacement", "velocity", "bridge_force"))
+    at = chance.choice((0, 1)) if kind == "bridge_force" else chance.uniform(1e-3, 1.0 - 1e-3)
+    return {"at": at, "kind": kind, "pan": pan}
+
+
+def _map(chance: Random, barrier: bool) -> list[dict[str, Any]]:
+    ranges = {
+        "barrier.height": lambda: height(chance, "barrier.height"),
+        "excitation.position": lambda: chance.uniform(1e-3, 1.0 - 1e-3),
+        "excitation.duration": lambda: number(chance, "excitation.duration", 1e-4, 2e-2),
+        "string.loss.s0": lambda: number(chance, "string.loss.s0", 1e-2, 1e2),
+        "gain": lambda: chance.uniform(-60.0, 24.0),
+    }
+    targets = [to for to in TARGETS if chance.random() < 0.6 and (barrier or to != "barrier.height")]
+    return [{"source": source(chance), "to": to, "range": [ranges[to](), ranges[to]()]} for to in targets]
+
+
+def source(chance: Random) -> str:
+    """What may move a key: few different ones, so that the random music finds them."""
+    number = chance.choice((1, 1, 74, 20, chance.randrange(120)))
+    return "pressure" if chance.random() < 0.3 or number in RESERVED else f"cc{number}"
+
+
+def few_keys(tuning: Tuning, chance: Random, count: int) -> Tuning:
+    """A tuning of which only some keys are left: designing 128 strings for a few notes would take most of the time."""
+    there = [key for key, hz in enumerate(tuning.frequencies) if hz is not None and hz >= 15.0]
+    kept = set(chance.sample(there, min(count, len(there))))
+    return Tuning(tuning.name, tuple(hz if key in kept else None for key, hz in enumerate(tuning.frequencies)))
+
+
+def keys_of(tuning: Tuning) -> list[int]:
+    """The keys that sound."""
+    return [key for key, hz in enumerate(tuning.frequencies) if hz is not None]
