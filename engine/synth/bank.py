@@ -302,6 +302,6 @@ def _voice_rows(bank: Bank, voices: int, key_ints: NDArray[np.int64], pickups: i
     }
     for row in rows:
         for column, count in floats.items():
-            row[column] = bank.at(np.zeros(count))
+            row[column] = bank.at(np.full(count, 0.0))  # filled: a note must not be the first to touch a page
         row[f.V_PUSHED], row[f.V_CLOCK] = bank.at(np.zeros(points, np.int64)), bank.at(np.zeros(1, np.int64))
     return rows
