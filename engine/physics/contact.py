@@ -19,7 +19,7 @@ from engine.physics.barrier import ContactPoints
 from engine.physics.problem import Contact
 from engine.physics.string import Array
 
-MOST_PRESSED = 512  # points of an equilibrium, which takes as long as their cube
+MOST_PRESSED = 256  # points of an equilibrium, which takes as long as their cube
 PATIENCE = 4  # Newton steps without gain of energy; each doubles the digits of what was found before
 
 SHIPPED = 0  # non-adhesive: capped gradient, released whole, secant at entry
@@ -190,35 +190,43 @@ def sweep(law: Law, height: Any, response: Any, free: Any, touch: Touch, forward
 
 
 def equilibrium(compliance: Array, points: ContactPoints, exponent: float) -> Array:
-    """Static forces F = K [height - S F]^al of a barrier that crosses the rest line, by damped Newton.
+    """Static forces F = K [height - S F]^al of a barrier that crosses the rest line.
+
+    What pushes a string up lifts it everywhere, so points below the rest line stay free.
+    """
+    force, up = np.zeros(points.height.size), points.height > 0.0
+    if up.sum() > MOST_PRESSED:
+        limit = f"the barrier presses the resting string at {up.sum()} contact points, at most {MOST_PRESSED} are solved"
+        raise PhysicsError("barrier.height", float(points.height.max()), limit, "lower it, or lower barrier.points")
+    if up.any():
+        force[up] = _pressing(compliance[np.ix_(up, up)], points.height[up], points.stiffness[up], exponent)
+    return force
+
+
+def _pressing(compliance: Array, height: Array, stiffness: Array, exponent: float) -> Array:
+    """The same where all points are above the rest line, by damped Newton.
 
     The residual is the gradient of a convex energy in the metric of S, so the energy guards each step; and where a very
     stiff contact lets no residual fall to rounding, an energy that falls no more ends the search.
     """
-    force, idle = np.zeros(points.height.size), 0
-    if not (points.height > 0.0).any():
-        return force
-    if force.size > MOST_PRESSED:
-        limit = f"the barrier presses the string at rest, at more than {MOST_PRESSED} contact points"
-        raise PhysicsError("barrier.height", float(points.height.max()), limit, "lower it, or take model: modal")
-
-    def spring(eta: Array) -> Array:
-        return points.stiffness * np.clip(eta, 0.0, None) ** exponent
+    force, idle = np.zeros(height.size), 0
 
     def stored(force: Array) -> float:
-        eta = np.clip(points.height - compliance @ force, 0.0, None)
-        contact = points.stiffness * eta ** (exponent + 1.0) / (exponent + 1.0)
-        return float(0.5 * force @ compliance @ force + contact.sum())
+        moved = compliance @ force
+        contact = stiffness * np.clip(height - moved, 0.0, None) ** (exponent + 1.0) / (exponent + 1.0)
+        return float(0.5 * force @ moved + contact.sum())
 
-    for _ in range(200):
-        eta = points.height - compliance @ force
-        residual = force - spring(eta)
-        scale = np.abs(force).max() + np.abs(spring(eta)).max()
-        if np.abs(residual).max() <= 1e-14 * scale:
+    for _ in range(2 * MOST_PRESSED):
+        eta = np.clip(height - compliance @ force, 0.0, None)
+        spring = stiffness * eta**exponent
+        step = spring - force
+        if np.abs(step).max() <= 1e-14 * (np.abs(force).max() + np.abs(spring).max()):
             break
-        slope = exponent * points.stiffness * np.clip(eta, 0.0, None) ** (exponent - 1.0) * (eta > 0.0)
+        on, off = np.flatnonzero(eta > 0.0), np.flatnonzero(eta <= 0.0)
+        slope = (exponent * stiffness[on] * eta[on] ** (exponent - 1.0))[:, None]
+        wanted = step[on] - slope[:, 0] * (compliance[np.ix_(on, off)] @ step[off])
         try:
-            step = np.linalg.solve(np.eye(force.size) + slope[:, None] * compliance, -residual)
+            step[on] = np.linalg.solve(np.eye(on.size) + slope * compliance[np.ix_(on, on)], wanted)
         except np.linalg.LinAlgError:  # so stiff that points beside each other are one
             break
         before, part = stored(force), 1.0

@@ -15,6 +15,7 @@ Design = modal.Design | finite_difference.Design
 Numbered = TypeVar("Numbered", bound=Design)
 
 MOST_BYTES = 160_000_000
+MOST_SOLVED = 128 * 100**3  # points pressed at rest, cubed: 100 of them at every key
 EASY, MOST = 10_000.0, 25_000.0  # ns a step: for all strings that are rehearsed; beyond EASY fewer are, down to OCTAVES
 FEWEST = 12  # keys from one rehearsal to the next
 REMEDY = "lower barrier.points, the number of obstacles or pickups, or polyphony"
@@ -26,7 +27,7 @@ class Budget:
     """Memory for all keys and voices, summed while the keys are designed."""
 
     def __init__(self, voices: int) -> None:
-        self._voices, self._keys, self._voice = voices, 0, 0
+        self._voices, self._keys, self._voice, self._solved = voices, 0, 0, 0
 
     def spend(self, design: Design | None) -> None:
         """Count a key; refuse the instrument once it is too large."""
@@ -35,6 +36,10 @@ class Budget:
         size, coupled, rows = sizes(design)
         self._keys += size * (rows + _KEY_ROWS) + 2 * coupled * (coupled + rows)
         self._voice = max(self._voice, size * _VOICE_ROWS + coupled * (coupled + rows))
+        self._solved += int((design.points.height > 0.0).sum()) ** 3
+        if self._solved > MOST_SOLVED:
+            limit = "takes too long to find where its strings rest on the barrier"
+            raise PhysicsError("instrument", f"{self._solved:.2g} steps or more", limit, f"{REMEDY}, or barrier.height")
         needed = 8 * (self._keys + self._voices * self._voice)
         if needed > MOST_BYTES:
             limit = f"asks for more than {MOST_BYTES / 1e6:g} MB of memory"

@@ -40,6 +40,9 @@ def design_key(problem: Problem, model: str, by: str, pitch: float | None, rate:
         tuned = _tuned(problem, by, pitch)
         g = grid.grid(tuned.string, rate, GRID_MARGIN)
         tension = _grid_tension(tuned.string, g, pitch, rate)  # a grid flattens its modes by some cents
+        if tension > _stable(tuned.string, g, rate):
+            remedy = "play lower, or raise the sample rate or oversampling"
+            raise PhysicsError("pitch", pitch, "asks for more tension than the grid can bear", remedy)
         tuned = replace(tuned, string=replace(tuned.string, tension=tension))
         return Key(pitch, finite_difference.design(tuned, rate, on=g))
     except PhysicsError as error:
@@ -63,6 +66,9 @@ def _tuned(problem: Problem, by: str, pitch: float) -> Problem:
             low = length
         else:
             high = length
+    if abs(squared / (2.0 * pi * pitch) ** 2 - 1.0) > 1e-9:
+        remedy = "play nearer to the string's own pitch, or take keys: tension"
+        raise PhysicsError("pitch", pitch, "is reached by no length from 1 mm to 1 km", remedy)
     return replace(problem, string=replace(string, length=length), barrier=_within(problem, length))
 
 
@@ -109,9 +115,11 @@ def mildest_damping(key: Key) -> float:
 def highest_tension(key: Key) -> float:
     """Where bending must stop (N): the grid's stability limit; modes have none."""
     d = key.design
-    if not isinstance(d, finite_difference.Design):
-        return inf
-    string, b = d.problem.string, d.problem.string.wavenumbers(d.grid.intervals)
-    s = symbol(b, d.grid.spacing)
-    room = 1.0 - grid.backward_loss(d.grid.loss.terms, b, d.grid.spacing) / d.rate
-    return float(((4.0 * string.density * d.rate**2 * room - string.stiffness * s**2) / s).min()) * (1.0 - 1e-6)
+    return _stable(d.problem.string, d.grid, d.rate) if isinstance(d, finite_difference.Design) else inf
+
+
+def _stable(string: String, g: grid.Grid, rate: float) -> float:
+    b = string.wavenumbers(g.intervals)
+    s = symbol(b, g.spacing)
+    room = 1.0 - grid.backward_loss(g.loss.terms, b, g.spacing) / rate
+    return float(((4.0 * string.density * rate**2 * room - string.stiffness * s**2) / s).min()) * (1.0 - 1e-6)

@@ -14,7 +14,7 @@ from robustness_parts.random_music import Event, random_music
 from robustness_parts.random_presets import few_keys, keys_of, random_preset
 
 RATES = (8_000, 11_025, 16_000, 22_050, 44_100, 48_000, 88_200, 96_000, 192_000)
-HIGHEST_MODEL_RATE = 400_000  # beyond, a case takes too long to have many
+HIGHEST_MODEL_RATE = 200_000  # beyond, a case takes too long to have many
 BLOCKS = (1, 7, 16, 64, 100, 128, 512, 2048)
 
 

@@ -1,0 +1,105 @@
+"""One case of any kind, by its seed: what became of it, what it cost, and whether that may be."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from engine import EngineError
+from robustness_parts.broken_midi import play_damaged
+from robustness_parts.broken_presets import check_complaint, play_broken
+from robustness_parts.playing import Fault, play_random
+
+MOST_SECONDS, MOST_MB = 1.0, 200.0
+TRIES = 3  # of a case that took too long: somebody else may have used the machine
+
+KINDS: dict[str, Callable[[Random, Path], str]] = {
+    "presets": lambda chance, folder: play_random(chance),
+    "files": play_broken,
+    "midi": play_damaged,
+}
+# Random presets are as large as they like, within the engine's own limits; what comes in by a file is not.
+LIMITED = ("files", "midi")
+
+
+class Result(NamedTuple):
+    """What became of a case: its name, an outcome to be counted, a fault or "", CPU seconds and MB more than before."""
+
+    case: str
+    outcome: str
+    fault: str
+    seconds: float
+    megabytes: float
+
+
+def run_case(case: str) -> Result:
+    """Run the case named kind:seed:number."""
+    result = _run(case)
+    for _ in range(TRIES - 1):
+        if not result.fault.startswith("took "):
+            break
+        result = _run(case)
+    return result
+
+
+def _run(case: str) -> Result:
+    kind = case.partition(":")[0]
+    before, began = _fresh_memory(), time.process_time()
+    fault = outcome = ""
+    with tempfile.TemporaryDirectory(prefix="jawari-") as folder, warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            outcome = KINDS[kind](Random(case), Path(folder))
+        except EngineError as error:
+            outcome = "refused"
+            try:
+                check_complaint(str(error), folder)
+            except Fault as odd:
+                fault = f"{odd}: {str(error)[:200]!r}"
+        except Fault as found:
+            fault = str(found)
+        except Exception as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            fault = f"{type(error).__name__} in {Path(place.filename).name}:{place.lineno}: {str(error)[:200]}"
+    seconds, megabytes = time.process_time() - began, _most_memory() - before
+    if kind in LIMITED and not fault:
+        if seconds > MOST_SECONDS:
+            fault = f"took {seconds:.2f} s of the processor, more than {MOST_SECONDS:g} s"
+        elif megabytes > MOST_MB:
+            fault = f"used {megabytes:.0f} MB, more than {MOST_MB:g} MB"
+    return Result(case, "fault" if fault else outcome, fault, seconds, megabytes)
+
+
+def _fresh_memory() -> float:
+    """MB that this process has now; from here on the system counts the most anew, where it can."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return _most_memory()
+    return _status("VmRSS") or 0.0
+
+
+def _most_memory() -> float:
+    """MB that this process had at most."""
+    most = _status("VmHWM")
+    if most is not None:
+        return most
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0.0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+
+
+def _status(name: str) -> float | None:
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) / 1024.0 for line in lines if line.startswith(f"{name}:")), None)
