@@ -196,7 +196,9 @@ def equilibrium(compliance: Array, points: ContactPoints, exponent: float) -> Ar
     """
     force, up = np.zeros(points.height.size), points.height > 0.0
     if up.sum() > MOST_PRESSED:
-        limit = f"the barrier presses the resting string at {up.sum()} contact points, at most {MOST_PRESSED} are solved"
+        limit = (
+            f"the barrier presses the resting string at {up.sum()} contact points, at most {MOST_PRESSED} are solved"
+        )
         raise PhysicsError("barrier.height", float(points.height.max()), limit, "lower it, or lower barrier.points")
     if up.any():
         force[up] = _pressing(compliance[np.ix_(up, up)], points.height[up], points.stiffness[up], exponent)
