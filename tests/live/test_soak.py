@@ -19,6 +19,7 @@ from engine.synth.instrument import Instrument
 
 
 @needs_jack
+@pytest.mark.alone  # how much the card asks for depends on what else runs
 def test_some_seconds_are_sound(tmp_path: Path) -> None:
     wanted = ("--jack", "--minutes", "0.1", "--preset", "plain", "--json", str(tmp_path / "soak.json"))
     with jack_server(tmp_path) as server:
