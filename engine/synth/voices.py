@@ -147,6 +147,8 @@ def lift(m: Machine, v: Any, to: Any) -> None:
     if by == 0.0:
         return
     own[F_LIFT] = to
+    if voice[V_FORCED] == 0:
+        voice[V_FORCED] = 2  # the hand worked on the string, perhaps since the last look
     if m.settings[S_MODEL] == MODAL:
         c, s = modal_coefficients(ints, numbers, voice, pickups), modal_state(ints, voice, pickups)
         lift_points(c.law, s.touch, c.height, by)
