@@ -27,7 +27,6 @@ from engine.physics.record import Log, Run, log
 from engine.physics.string import Array, String
 from engine.vectors import PADDING, advance, project, spread
 
-
 MOST_ENTRIES = 2**21  # modes times contact points and pickups: many times what can be played in real time
 
 

@@ -26,7 +26,9 @@ tuning: slendro.scl, A4=432
 pickups: [{at: 0.1, pan: -0.5}, {at: 0, kind: bridge_force}]
 map: [{source: cc74, to: gain, range: [-20 dB, 0 dB]}]
 """
-MAPPED = WITH_FILES.replace(b"slendro.scl, A4=432", b"slendro.scl, white.kbm").replace(b"height: -1 mm", b"height: 1 mm")
+MAPPED = WITH_FILES.replace(b"slendro.scl, A4=432", b"slendro.scl, white.kbm").replace(
+    b"height: -1 mm", b"height: 1 mm"
+)
 BESIDE = {
     "bridge.csv": b"x,height\n0,0\n0.01,-0.0001\n0.03,-0.0005\n",
     "slendro.scl": b"! slendro.scl\nA slendro\n 5\n 228.\n 484.\n 728.\n 8/5\n 2/1\n",
@@ -35,15 +37,89 @@ BESIDE = {
 
 NUMBER = re.compile(rb"-?[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?")
 NUMBERS = (
-    *(b"0", b"-0", b"1", b"-1", b"1e-300", b"1e999", b"-1e999", b"1e308", b"5e-324", b"nan", b".nan", b".inf", b"-.inf"),
-    *(b"1_000", b"0x10", b"1e", b"--1", b"1e1e1", b"\xd9\xa1\xd9\xa2", b"\xe2\x88\x92" b"1", b"9" * 400, b"1 mm mm", b"true"),
+    *(
+        b"0",
+        b"-0",
+        b"1",
+        b"-1",
+        b"1e-300",
+        b"1e999",
+        b"-1e999",
+        b"1e308",
+        b"5e-324",
+        b"nan",
+        b".nan",
+        b".inf",
+        b"-.inf",
+    ),
+    *(
+        b"1_000",
+        b"0x10",
+        b"1e",
+        b"--1",
+        b"1e1e1",
+        b"\xd9\xa1\xd9\xa2",
+        b"\xe2\x88\x921",
+        b"9" * 400,
+        b"1 mm mm",
+        b"true",
+    ),
     *(b"128", b"256", b"500", b"1e6", b"1e9", b"100", b"1e-3", b"0.999999", b"1e18", b"20 kHz", b"C-1", b"G9"),
 )
 PIECES = (
-    *(b"\t", b"&a ", b"*a", b"!!python/object/apply:os.system ['true']", b"!!str ", b"! ", b"<<: *a", b"---\n", b"...\n"),
-    *(b"{", b"}", b"[", b"]", b": ", b"- ", b"? ", b"|\n", b">-\n", b"'", b'"', b"%YAML 3.0\n", b"#", b"\\", b"\0", b"\x1b[31m"),
-    *(b"\xff\xfe", b"\xef\xbb\xbf", b"\xf0\x9f\x8e\xb8", b"\xe2\x80\xae", b"\r", b"\r\n", b"\x85", b"${HOME}", b"$(id)", b"../", b"/etc/passwd"),
-    *(b"http://localhost/a.csv", b"a.csv", b"x" * 5000, b"[" * 40, b"{a: " * 40, b"{a: 1, b: [2]}", b"[1, 2, 3]", b"null", b"~"),
+    *(
+        b"\t",
+        b"&a ",
+        b"*a",
+        b"!!python/object/apply:os.system ['true']",
+        b"!!str ",
+        b"! ",
+        b"<<: *a",
+        b"---\n",
+        b"...\n",
+    ),
+    *(
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b": ",
+        b"- ",
+        b"? ",
+        b"|\n",
+        b">-\n",
+        b"'",
+        b'"',
+        b"%YAML 3.0\n",
+        b"#",
+        b"\\",
+        b"\0",
+        b"\x1b[31m",
+    ),
+    *(
+        b"\xff\xfe",
+        b"\xef\xbb\xbf",
+        b"\xf0\x9f\x8e\xb8",
+        b"\xe2\x80\xae",
+        b"\r",
+        b"\r\n",
+        b"\x85",
+        b"${HOME}",
+        b"$(id)",
+        b"../",
+        b"/etc/passwd",
+    ),
+    *(
+        b"http://localhost/a.csv",
+        b"a.csv",
+        b"x" * 5000,
+        b"[" * 40,
+        b"{a: " * 40,
+        b"{a: 1, b: [2]}",
+        b"[1, 2, 3]",
+        b"null",
+        b"~",
+    ),
 )
 
 

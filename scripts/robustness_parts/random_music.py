@@ -62,4 +62,7 @@ def flood(chance: Random, frames: int, channel: int) -> list[Event]:
     end = min(frames, begin + frames // 4 + 1)
     times = [chance.randrange(begin, end) for _ in range(400)]
     first = {0xB0: number}.get(status)
-    return [(at, (status | channel, chance.randrange(128) if first is None else first, chance.randrange(128))) for at in times]
+    return [
+        (at, (status | channel, chance.randrange(128) if first is None else first, chance.randrange(128)))
+        for at in times
+    ]

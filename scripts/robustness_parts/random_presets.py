@@ -1,4 +1,4 @@
-"""Random valid presets over the whole schema: most of them plausible, a value here and there at the end of its range."""
+"""Random valid presets over the whole schema: most of them plausible, a value here and there at an end of its range."""
 
 from __future__ import annotations
 
@@ -85,9 +85,7 @@ def _barrier(chance: Random, length: float) -> dict[str, Any]:
         return {**barrier, "at": [[x, height(chance)] for x in at]}
     if profile == "table":
         rows = chance.choice((2, 3, 30))
-        barrier["table"] = [
-            [start + (stop - start) * row / (rows - 1), height(chance)] for row in range(rows)
-        ]
+        barrier["table"] = [[start + (stop - start) * row / (rows - 1), height(chance)] for row in range(rows)]
     else:
         barrier |= {"from": start, "to": stop}
     if profile == "parabola":
@@ -108,7 +106,9 @@ def height(chance: Random, key: str = "") -> float:
 def _contact(chance: Random) -> dict[str, Any]:
     return {
         "stiffness": number(chance, "contact.stiffness", 1e2, 1e14),
-        "exponent": chance.choice((1.0, 1.5, 2.0, 2.5, 3.0, chance.uniform(1.0, 4.0), number(chance, "contact.exponent", 1.0, 4.0))),
+        "exponent": chance.choice(
+            (1.0, 1.5, 2.0, 2.5, 3.0, chance.uniform(1.0, 4.0), number(chance, "contact.exponent", 1.0, 4.0))
+        ),
         "damping": chance.choice((0.0, number(chance, "contact.damping", 1e-3, 1e2))),
     }
 
