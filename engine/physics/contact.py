@@ -189,24 +189,25 @@ def sweep(law: Law, height: Any, response: Any, free: Any, touch: Touch, forward
     return pushed
 
 
-def equilibrium(compliance: Array, points: ContactPoints, exponent: float) -> Array:
-    """Static forces F = K [height - S F]^al of a barrier that crosses the rest line.
-
-    What pushes a string up lifts it everywhere, so points below the rest line stay free.
-    """
-    force, up = np.zeros(points.height.size), points.height > 0.0
+def pressing(points: ContactPoints) -> NDArray[np.bool_]:
+    """The points above the rest line: what pushes a string up lifts it everywhere, so the others stay free."""
+    up = points.height > 0.0
     if up.sum() > MOST_PRESSED:
-        limit = (
-            f"the barrier presses the resting string at {up.sum()} contact points, at most {MOST_PRESSED} are solved"
-        )
+        limit = f"presses the resting string at {up.sum()} contact points, at most {MOST_PRESSED} are solved"
         raise PhysicsError("barrier.height", float(points.height.max()), limit, "lower it, or lower barrier.points")
+    return up
+
+
+def equilibrium(compliance: Array, points: ContactPoints, exponent: float) -> Array:
+    """Static forces F = K [height - S F]^al of a barrier that crosses the rest line."""
+    force, up = np.zeros(points.height.size), pressing(points)
     if up.any():
-        force[up] = _pressing(compliance[np.ix_(up, up)], points.height[up], points.stiffness[up], exponent)
+        force[up] = _solve(compliance[np.ix_(up, up)], points.height[up], points.stiffness[up], exponent)
     return force
 
 
-def _pressing(compliance: Array, height: Array, stiffness: Array, exponent: float) -> Array:
-    """The same where all points are above the rest line, by damped Newton.
+def _solve(compliance: Array, height: Array, stiffness: Array, exponent: float) -> Array:
+    """The forces where all points are above the rest line, by damped Newton.
 
     The residual is the gradient of a convex energy in the metric of S, so the energy guards each step; and where a very
     stiff contact lets no residual fall to rounding, an energy that falls no more ends the search.

@@ -115,7 +115,7 @@ def design(
     """Coefficients of the kernel at a sample rate, on a grid of its own or on a given one."""
     g = grid(problem.string, rate, margin) if on is None else on
     points = problem.grid_points(g.intervals)
-    pressed = bool((points.height > 0.0).any())
+    pressed = bool(contact.pressing(points).any())
     # Nodes over a barrier that the resting string clears are never asked for their weights.
     lone = isinstance(problem.barrier, Barrier) and not pressed
     weights = np.zeros((0, g.intervals - 1)) if lone else contact_weights(points, g)
@@ -133,12 +133,13 @@ def design(
 
 def equilibrium(problem: Problem, points: ContactPoints, g: Grid, weights: Array) -> tuple[Array, Array]:
     """Where the string rests, at the moving nodes, and psi at the points."""
-    if not (points.height > 0.0).any():
+    up = contact.pressing(points)
+    if not up.any():
         return np.zeros(g.intervals - 1), np.zeros(points.height.size)
-    nodes, at_points = compliance(problem.string, g, weights)
-    pressed = contact.equilibrium(at_points, points, problem.contact.exponent)
-    psi = contact.psi_at(points.height - at_points @ pressed, points, problem.contact.exponent)
-    return nodes @ pressed, psi
+    nodes, at_points = compliance(problem.string, g, weights[up])
+    above = ContactPoints(points.position[up], points.height[up], points.stiffness[up])
+    rest = nodes @ contact.equilibrium(at_points, above, problem.contact.exponent)
+    return rest, contact.psi_at(points.height - weights @ rest, points, problem.contact.exponent)
 
 
 def node_answer(string: String, g: Grid, rate: float) -> float:

@@ -1,4 +1,4 @@
-"""Random valid presets over the whole schema: most plausible, a value here and there at the end of its range."""
+"""Random valid presets over the whole schema: most of them plausible, a value here and there at an end of its range."""
 
 from __future__ import annotations
 

@@ -1,3 +1,166 @@
-"""Presets that would eat the machine are refused before they do, and say so in one line."""
+"""Presets that would eat the machine are refused before they do; those that come near to it are designed in time."""
 
 from __future__ import annotations
+
+import time
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+from robustness_parts.cases import _fresh_memory, _most_memory
+
+from engine.errors import EngineError, PhysicsError
+from engine.physics import contact, finite_difference, grid
+from engine.physics.barrier import ContactPoints
+from engine.preset.loader import load_preset, shipped
+from engine.simulate import SCHEMES, simulate
+from engine.synth import budget
+from engine.synth.bank import REHEARSED
+from engine.synth.instrument import Instrument
+
+RATE = 8_000
+STRING = {"length": 1.0, "density": 1e-3, "tension": 100.0, "stiffness": 3e-4, "loss": {"s0": 0.3, "s2": 1e-3}}
+IDEAL = {**STRING, "stiffness": 0.0}
+
+
+def flat(height: float, points: int = 500) -> dict[str, Any]:
+    return {"profile": "flat", "height": height, "points": points}
+
+
+def pins(height: float, count: int = 500) -> dict[str, Any]:
+    return {"profile": "points", "at": [[(n + 0.5) / (count + 1), height] for n in range(count)]}
+
+
+HUGE: dict[str, dict[str, Any]] = {
+    "many points": {"string": STRING, "barrier": flat(-1e-3)},
+    "many points pressed": {"string": STRING, "barrier": flat(1e-3, 200)},
+    "many pins": {"string": STRING, "barrier": pins(-1e-3)},
+    "many pins on a grid": {"model": "fd", "string": STRING, "barrier": pins(-1e-3)},
+    "many voices": {"string": STRING, "barrier": flat(-1e-3, 300), "polyphony": 256},
+    "very low": {"string": IDEAL, "barrier": flat(-1e-3, 200), "tuning": "A4=1"},
+}
+LARGE: dict[str, dict[str, Any]] = {
+    "many points": {"string": STRING, "barrier": flat(-1e-3, 150)},
+    "many points pressed": {"string": STRING, "barrier": flat(1e-3, 60)},
+    "pressed beyond hope": {"string": STRING, "barrier": flat(1e-3)},
+    "a barrier all along a grid": {"model": "fd", "string": STRING, "barrier": flat(-1e-3)},
+    "pressed all along a grid": {"model": "fd", "string": STRING, "barrier": flat(1e-4)},
+    "very low": {"model": "fd", "string": IDEAL, "barrier": flat(1e-3), "tuning": "A4=1"},
+    "many voices": {"string": STRING, "polyphony": 256},
+    "everything": {"string": STRING, "polyphony": 64, "pickups": [{"at": 0.1}] * 16, "barrier": pins(-1e-3, 30)},
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded() -> None:
+    """Both models' machine code, which is not to be measured."""
+    for name in ("plain", "slap-bass"):
+        Instrument(name, RATE, polyphony=1)
+
+
+def measured(preset: dict[str, Any]) -> tuple[float, float, str]:
+    """CPU seconds (the least of some tries: this machine has other work) and MB of designing, and what is said."""
+    seconds, megabytes, said = inf, 0.0, ""
+    for _ in range(3):
+        before, began = _fresh_memory(), time.process_time()
+        try:
+            Instrument(preset, RATE)
+        except EngineError as error:
+            said = str(error)
+        seconds = min(seconds, time.process_time() - began)
+        megabytes = max(megabytes, _most_memory() - before)
+        if seconds < 1.0:
+            break
+    return seconds, megabytes, said
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_what_is_too_large_is_refused_in_time(name: str) -> None:
+    seconds, megabytes, said = measured(HUGE[name])
+    assert said.startswith("instrument = ")
+    assert "lower barrier.points" in said
+    assert said.isprintable()
+    assert seconds < 1.0
+    assert megabytes < 200.0
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_what_is_only_large_is_designed_in_time(name: str) -> None:
+    seconds, megabytes, said = measured(LARGE[name])
+    assert said == ""
+    assert seconds < 1.0
+    assert megabytes < 200.0
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_string_of_too_many_modes_or_nodes_is_not_simulated(scheme: str) -> None:
+    began = time.process_time()
+    with pytest.raises(PhysicsError, match=r"makes a grid of 4.71e\+09 intervals|make tables of 4.8e\+09 numbers"):
+        simulate({"string": {"length": 100.0, "density": 1e3, "tension": 1e-3}}, 0.001, scheme=scheme)
+    assert time.process_time() - began < 0.5
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_no_limit_is_near_the_shipped_presets(name: str) -> None:
+    """All their keys are rehearsed, so that their loudness is what it always was."""
+    made = Instrument(name)
+    ready = {n: d for n in REHEARSED if (d := made._bank.keys[n].design) is not None}
+    assert budget.thinned(ready) == ready
+    assert sum(map(budget.step_time, ready.values())) < 0.8 * budget.EASY
+    assert sum(array.nbytes for array in made._bank.held) < 0.1 * budget.MOST_BYTES
+
+
+def test_memory_is_not_underestimated() -> None:
+    """What the budget counts is at least what the bank keeps."""
+    for preset in ("sitar", "slap-bass", LARGE["many points"], LARGE["everything"]):
+        made = Instrument(preset, RATE)
+        counted = budget.Budget(made.polyphony + 8)
+        for key in made._bank.keys:
+            counted.spend(key.design)
+        kept = sum(array.nbytes for array in made._bank.held) / 8
+        assert kept <= counted._keys + counted._voices * counted._voice
+
+
+def test_large_presets_are_rehearsed_at_fewer_keys() -> None:
+    made = Instrument(LARGE["many points"], RATE)
+    ready = {n: d for n in REHEARSED if (d := made._bank.keys[n].design) is not None}
+    chosen = budget.thinned(ready)
+    assert 5 < len(chosen) < len(ready)
+    assert sum(map(budget.step_time, chosen.values())) <= budget.MOST
+    apart = np.diff([list(ready).index(n) for n in chosen])
+    assert (apart == apart[0]).all()
+
+
+def test_points_below_the_rest_line_carry_nothing() -> None:
+    """The equilibrium is solved only where the barrier is above the line: the others would not have touched."""
+    rng = np.random.default_rng(3)
+    string = load_preset({"string": STRING}).problem.string
+    g = grid.grid(string, 24_000)
+    x = np.sort(rng.choice(np.arange(1, g.intervals), 30, replace=False)) * g.spacing
+    height = rng.uniform(-1e-3, 1e-3, 30)
+    points = ContactPoints(x, height, np.full(30, 1e7))
+    _, compliance = finite_difference.compliance(string, g, finite_difference.contact_weights(points, g))
+    assert (compliance > 0.0).all()
+    for exponent in (1.0, 1.5, 2.5):
+        force = contact.equilibrium(compliance, points, exponent)
+        eta = np.clip(height - compliance @ force, 0.0, None)
+        assert (eta[height <= 0.0] == 0.0).all()
+        assert force == pytest.approx(1e7 * eta**exponent, rel=1e-7, abs=1e-9 * force.max())
+
+
+@pytest.mark.parametrize("stiffness", [1e2, 1e8, 1e14, 1e18])
+def test_an_equilibrium_of_any_stiffness_ends_soon_and_holds(stiffness: float) -> None:
+    """Work and stored energy: no force is pulled, none is left where there is air, and the string is not crossed."""
+    string = load_preset({"string": STRING}).problem.string
+    g = grid.grid(string, 24_000)
+    x = np.arange(1, min(g.intervals, 100)) * g.spacing
+    points = ContactPoints(x, np.full(x.size, 1e-3), np.full(x.size, stiffness))
+    _, compliance = finite_difference.compliance(string, g, finite_difference.contact_weights(points, g))
+    began = time.process_time()
+    force = contact.equilibrium(compliance, points, 1.0)
+    assert time.process_time() - began < 1.0
+    left = points.height - compliance @ force
+    assert force.min() >= -1e-6 * force.max()
+    assert left.max() <= max(1e-3, force.max() / stiffness) * (1.0 + 1e-6)
+    assert np.abs(force[left < -1e-9]).max(initial=0.0) <= 1e-6 * force.max()

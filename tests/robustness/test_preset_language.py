@@ -22,9 +22,7 @@ HOSTILE = {
     "module": STRING + "name: !!python/module:antigravity\n",
     "tuple key": STRING + "? !!python/tuple [a, b]\n: c\n",
     "local tag": STRING + "name: !include secret.txt\n",
-    "tag shorthand": "%TAG ! tag:yaml.org,2002:python/\n---\n"
-    + STRING
-    + "name: !object/apply:os.system [touch owned]\n",
+    "shorthand": f"%TAG ! tag:yaml.org,2002:python/\n---\n{STRING}name: !object/apply:os.system [touch owned]\n",
     "merge": STRING + "base: &b {name: x}\n<<: *b\n",
     "include": STRING + "include: secret.txt\n",
     "environment": TABLE % "${HOME}/bridge.csv",
