@@ -75,6 +75,7 @@ def measured(preset: dict[str, Any]) -> tuple[float, float, str]:
     return seconds, megabytes, said
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("name", HUGE)
 def test_what_is_too_large_is_refused_in_time(name: str) -> None:
     seconds, megabytes, said = measured(HUGE[name])
@@ -85,6 +86,7 @@ def test_what_is_too_large_is_refused_in_time(name: str) -> None:
     assert megabytes < 200.0
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("name", LARGE)
 def test_what_is_only_large_is_designed_in_time(name: str) -> None:
     seconds, megabytes, said = measured(LARGE[name])
@@ -93,6 +95,7 @@ def test_what_is_only_large_is_designed_in_time(name: str) -> None:
     assert megabytes < 200.0
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_string_of_too_many_modes_or_nodes_is_not_simulated(scheme: str) -> None:
     began = time.process_time()
