@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]  # from a clone, nothing need be installed
+sys.path[:0] = [str(HERE.parent / "tests"), str(HERE.parent)]  # from a clone, nothing need be installed
 for _library in ("OPENBLAS", "OMP", "MKL"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")  # before numpy comes: a case is to cost one processor
 

@@ -5,8 +5,12 @@ Those that scripts share live with the scripts.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
+
+# Before numpy is there: tests run beside each other, and threads that wait for a core would be counted as work.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from hypothesis import settings
 

@@ -236,7 +236,7 @@ def _solve(compliance: Array, height: Array, stiffness: Array, exponent: float) 
         while (after := stored(force + part * step)) > before * (1.0 + 1e-12) and part > 1e-6:
             part *= 0.5
         force = force + part * step
-        idle = idle + 1 if after > before * (1.0 - 1e-12) else 0
+        idle = idle + 1 if after >= before * (1.0 - 1e-12) else 0
         if idle == PATIENCE:
             break
     return force

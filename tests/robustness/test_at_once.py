@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).parents[2]
-SCRIPTS = str(ROOT / "scripts")
+TESTS = str(ROOT / "tests")
 RATE, FRAMES = 16_000, 4_000
 BUMP = {"profile": "polynomial", "coefficients": [-2e-3, 2e-2, -4e-2], "to": 0.5, "points": 40}
 SOFT = {"stiffness": 1e7, "exponent": 1.5, "damping": 0.3}
@@ -79,7 +79,7 @@ def all_at_once() -> list[str]:
 
 
 def test_four_threads_in_each_of_four_processes_design_and_play_as_one_alone() -> None:
-    path = f"import sys; sys.path[:0] = [{str(ROOT)!r}, {SCRIPTS!r}]\n"
+    path = f"import sys; sys.path[:0] = [{str(ROOT)!r}, {TESTS!r}]\n"
     command = [sys.executable, "-c", path + PROGRAM]
     processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     alone = [f"{name} {digest(name, FRAMES)}" for name in PRESETS]

@@ -15,11 +15,14 @@ SLICES = 5
 
 # What each of them found is written beside it; they stay.
 HARD = {
+    "presets:1:30": "a grid's string was given more tension than the grid can bear: no length reached the pitch",
+    "presets:1:6439": "the watchdog took a barrier's last steps, after it had looked, for an uprising",
+    "presets:1:6917": "the same on a grid",
+    "presets:1:8054": "an unstable grid, by its infinite peak",
     "presets:0:936": "a grid's fitted losses fed a wave once a controller took s0 away",
-    "presets:0:166": "200 Newton steps towards an equilibrium that rounding hid",
-    "presets:0:2046": "a contact so stiff that the equilibrium's matrix was singular",
-    "presets:0:193": "a barrier pressing a string at 783 points of its grid",
+    "files:3:2123": "a pin so little above the rest line that energies were zero, and Newton went on for ever",
 }
+# Problems of the design, whose cases had other numbers then, are in test_limits.py.
 
 
 @pytest.mark.parametrize("part", range(SLICES))

@@ -1,1 +1,0 @@
-"""What scripts/robustness.py throws at the engine, a module for each kind of case; tests/robustness uses the same."""
