@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import logging
 import os
 import sys
@@ -17,7 +18,9 @@ from engine.errors import EngineError, PhysicsWarning
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    args = _parser().parse_args(arguments)
+    args = parser().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no reason to stop
     warnings.showwarning = lambda message, *_: print(f"jawari: note: {message}", file=sys.stderr)
     warnings.simplefilter("always", PhysicsWarning)
     logging.basicConfig(format="jawari: %(message)s")
@@ -45,14 +48,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    whole = argparse.ArgumentParser(
         prog="jawari", description="Strings that collide with things.", epilog=EPILOG, formatter_class=Help
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = whole.add_subparsers(required=True, metavar="COMMAND")
     for command in (play, render, profile, simulate, presets, devices):
         command.add(commands)
-    return parser
+    return whole
 
 
 if __name__ == "__main__":

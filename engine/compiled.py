@@ -81,6 +81,8 @@ def called_by_c(result: Any, *arguments: Any) -> Callable[[F], F]:
     """Compile as a C function: a library may call its `.address` from any thread. It must not raise."""
 
     def decorate(function: F) -> F:
+        if INTERPRETED:
+            return function  # nobody can call it from C then
         flags = {name: value for name, value in FLAGS.items() if name != "nogil"}  # C holds no lock to release
         with _our_cache():
             return numba.cfunc((result or types.void)(*arguments), cache=True, **flags)(function)  # type: ignore[no-any-return]
@@ -183,8 +185,16 @@ def store_release(array: Any, index: Any, value: Any) -> None:
     array[index] = value
 
 
-def flush_to_zero() -> None:
-    """Treat denormal numbers as zero on this thread: decaying strings must not slow down (x86; elsewhere nothing)."""
+def flush_to_zero() -> int:
+    """Treat denormal numbers as zero on this thread: decaying strings must not slow down (x86; elsewhere nothing).
+
+    Returns what `restore_arithmetic` needs: who borrows a thread gives it back as it was.
+    """
+    return 0
+
+
+def restore_arithmetic(before: Any) -> None:
+    """End what flush_to_zero began."""
 
 
 def now() -> int:
@@ -272,20 +282,25 @@ def _store_release(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @intrinsic
-def _flush_to_zero(typing: Any) -> Any:
-    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        if platform.machine().lower() in ("x86_64", "amd64"):
-            word = ir.IntType(32)
-            slot = cgutils.alloca_once(builder, word)
-            raw = builder.bitcast(slot, ir.IntType(8).as_pointer())
-            for name, change in (("llvm.x86.sse.stmxcsr", False), ("llvm.x86.sse.ldmxcsr", True)):
-                if change:  # flush results to zero, take inputs as zero
-                    builder.store(builder.or_(builder.load(slot), word(0x8040)), slot)
-                kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer()])
-                builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [raw])
-        return context.get_dummy_value()
+def _exchange_control_word(typing: Any, wanted: Any, added: Any) -> Any:
+    """Set SSE's control word to `wanted` (0: leave it as it is) with the bits `added`; returns what it was."""
 
-    return types.void(), code
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        whole, word = ir.IntType(64), ir.IntType(32)
+        if platform.machine().lower() not in ("x86_64", "amd64"):
+            return whole(0)
+        slot = cgutils.alloca_once(builder, word)
+        raw = builder.bitcast(slot, ir.IntType(8).as_pointer())
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer()])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse.stmxcsr"), [raw])
+        before = builder.load(slot)
+        asked, extra = builder.trunc(values[0], word), builder.trunc(values[1], word)
+        base = builder.select(builder.icmp_unsigned("==", asked, word(0)), before, asked)
+        builder.store(builder.or_(base, extra), slot)
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse.ldmxcsr"), [raw])
+        return builder.zext(before, whole)
+
+    return types.int64(types.int64, types.int64), code
 
 
 def _windows_counter() -> int:
@@ -343,7 +358,12 @@ def _compiled_store(array: Any, index: Any, value: Any) -> Any:
 
 @overload(flush_to_zero, **INTO_CALLER)
 def _compiled_flush() -> Any:
-    return lambda: _flush_to_zero()
+    return lambda: _exchange_control_word(0, 0x8040)  # flush results to zero, take inputs as zero
+
+
+@overload(restore_arithmetic, **INTO_CALLER)
+def _compiled_restore(before: Any) -> Any:
+    return lambda before: _exchange_control_word(before, 0)
 
 
 @overload(now, **INTO_CALLER)

@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.errors import PhysicsError, PhysicsWarning, PresetError
 from engine.physics import finite_difference, modal
-from engine.physics.excitation import raised_cosine
+from engine.physics.excitation import pulse
 from engine.physics.string import Array, String
 from engine.preset.loader import Preset
 from engine.simulate import warn_if_indistinct
@@ -181,7 +181,7 @@ def _notes(design: Design) -> tuple[str, ...]:
 def seconds_a_step(design: Design, seconds: float = _TIMED) -> float:
     """What a step of this string costs here and now: the median of some blocks after a pluck."""
     run = _stepper(design)
-    run(raised_cosine(design.problem.excitation, design.rate, _BLOCK))  # compiled, warm and plucked
+    run(pulse(design.problem.excitation, design.rate, _BLOCK))  # compiled, warm and plucked
     silence = np.zeros(_BLOCK)
     took: list[float] = []
     until = time.perf_counter() + seconds

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from engine.compiled import tell_if_cold
 from engine.errors import PhysicsError, PhysicsWarning
 from engine.physics import contact, finite_difference, modal
-from engine.physics.excitation import raised_cosine
+from engine.physics.excitation import pulse
 from engine.physics.grid import grid
 from engine.physics.problem import Problem
 from engine.physics.record import Run
@@ -170,7 +170,7 @@ def simulate(
     steps = _steps(seconds, rate)
     wanted = _snapshot_steps(snapshots, rate, steps)
     at, order = np.unique(wanted, return_inverse=True)
-    force = raised_cosine(preset.problem.excitation, rate, steps)
+    force = pulse(preset.problem.excitation, rate, steps)
     dtype = np.float64 if precision == "float64" else np.float32
     shape = None if initial is None else _checked_shape(initial, preset.problem.string.length)
     limit = np.inf if band is None else float(band)

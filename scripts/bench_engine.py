@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 
 import engine
 from engine.physics import modal
-from engine.physics.excitation import raised_cosine
+from engine.physics.excitation import pulse
 
 RATE, BLOCK = 48_000, 64
 KEYS = [36 + k for k in range(25)]  # C2 to C4, around C3
@@ -74,7 +74,7 @@ def kernels_per_block(made: engine.Instrument, keys: list[int], seconds: float) 
     designs = [made._bank.keys[key].design for key in keys]
     assert all(isinstance(d, modal.Design) for d in designs)
     voices = [(d.coefficients, modal.state(d.coefficients)) for d in designs]
-    plucks = [raised_cosine(d.problem.excitation, d.rate, 8 * steps).reshape(-1, steps) for d in designs]
+    plucks = [pulse(d.problem.excitation, d.rate, 8 * steps).reshape(-1, steps) for d in designs]
     struck = [0] * len(keys)  # blocks since
     out, none, times = np.zeros((steps, 1)), np.zeros(steps), []
     for n in range(-64, max(round(seconds * RATE / BLOCK), 50)):

@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT))
 
 from engine.physics import contact, finite_difference, modal
 from engine.physics.barrier import Barrier, ContactPoints, Polynomial
-from engine.physics.excitation import Excitation, raised_cosine
+from engine.physics.excitation import Excitation, pulse
 from engine.physics.grid import REACH
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.reference import iterative_kernel
@@ -161,7 +161,7 @@ def against_iterating(repeats: int) -> None:
     def voice(kernel: Callable[..., None], factor: int, *how: int) -> Callable[[], float]:
         rate = 44_100.0 * factor
         c = finite_difference.design(problem, rate).coefficients
-        force = raised_cosine(problem.excitation, rate, round(0.1 * rate))
+        force = pulse(problem.excitation, rate, round(0.1 * rate))
         out = np.zeros((force.size, 1))
 
         def work() -> float:
@@ -198,7 +198,7 @@ def cost_of_float32() -> None:
         cents, drift = {}, {}
         for name, model in (("modal", modal), ("fd", finite_difference)):
             d = model.design(problem, RATE, dtype=np.float32)
-            force = raised_cosine(problem.excitation, RATE, round(RATE))
+            force = pulse(problem.excitation, RATE, round(RATE))
             log = model.run(d, force, at=np.zeros(0, np.int64)).log
             total = (log.kinetic + log.potential + log.contact).astype(float)[200:]
             drift[name] = np.abs(total - total[0]).max() / total[0]

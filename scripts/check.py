@@ -46,7 +46,8 @@ def main() -> None:
         ("format", [*python, "ruff", "format", "--check", "."], None),
         ("types", [*python, "mypy"], None),
         ("kernels as plain Python", [*python, "pytest", "-m", "interpreted"], interpreted),
-        ("tests", [*python, "pytest", "-n", "auto", *sys.argv[1:]], None),
+        ("tests that measure time", [*python, "pytest", "-m", "alone"], None),
+        ("tests", [*python, "pytest", "-n", "auto", "-m", "not alone", *sys.argv[1:]], None),
     ]
     failed = []
     for name, command, environment in checks:

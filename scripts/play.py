@@ -23,16 +23,16 @@ def main() -> int:
         print(
             "PortAudio is missing, through which sound is played; install it with: sudo apt-get install libportaudio2"
         )
-    from engine.cli import main as jawari
+    from engine import cli
 
-    arguments = sys.argv[1:] or ["sitar", "--demo"]
-    code = jawari(["play", *arguments])
+    arguments = ["play", *(sys.argv[1:] or ["sitar", "--demo"])]
+    code = cli.main(arguments)
     if code not in (NO_CARD, NO_LIBRARY):
         return code
-    preset = next((word for word in arguments if not word.startswith("-")), "sitar")
+    preset = (cli.parser().parse_args(arguments).presets or ["sitar"])[0]
     target = free_name(Path(preset).stem)
     print(f"play: no sound card to play on; the phrase goes into {target} instead", flush=True)
-    return jawari(["render", preset, "-o", str(target)])
+    return cli.main(["render", preset, "-o", str(target)])
 
 
 def free_name(stem: str) -> Path:

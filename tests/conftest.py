@@ -1,4 +1,7 @@
-"""Shared helpers of the tests live beside them and are imported by package name (`physics.problems`)."""
+"""Shared helpers of the tests live beside them and are imported by package name (`physics.problems`).
+
+Those that scripts share live with the scripts.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from pathlib import Path
 
 from hypothesis import settings
 
-sys.path.insert(0, str(Path(__file__).parent))
+TESTS = Path(__file__).parent
+sys.path.insert(0, str(TESTS))
+sys.path.append(str(TESTS.parent / "scripts"))
 
 # The same examples every time: a failure in CI is a failure at the desk.
 settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=True)

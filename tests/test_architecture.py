@@ -1,12 +1,9 @@
-"""The house keeps its shape: imports point one way, physics does no I/O, files stay small, documents are true."""
+"""The house keeps its shape: imports point one way, physics does no I/O, files stay small."""
 
 from __future__ import annotations
 
 import ast
-import contextlib
-import io
 import re
-import shlex
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -15,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import engine
-from engine import cli
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "engine"
@@ -181,54 +177,3 @@ def test_the_public_api_is_there() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert engine.__version__ == project["version"]
     assert f"## {engine.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
-# --- documents --------------------------------------------------------------------------------------------------------
-
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-FENCES = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-SHELL = [line for kind, text in FENCES if kind in ("", "bash", "sh", "console") for line in text.splitlines()]
-COMMANDS = [line.split("  #")[0] for line in SHELL if line.startswith("jawari ")]
-SAID = re.findall(r"`(jawari [^`\n]+)`", README)
-QUICK = ("simulate", "presets")
-
-
-@pytest.mark.parametrize("line", COMMANDS + SAID)
-def test_every_command_in_the_readme_is_one(line: str) -> None:
-    words = shlex.split(line)[1:]
-    if "--help" in words:
-        with pytest.raises(SystemExit) as left, contextlib.redirect_stdout(io.StringIO()):
-            cli._parser().parse_args(words)
-        assert left.value.code == 0
-    elif len(words) > 1 or words[0] == "presets":
-        cli._parser().parse_args(words)
-    else:  # named in passing
-        assert words[0] in cli._parser().format_help()
-
-
-@pytest.mark.parametrize("line", [line for line in COMMANDS if line.split()[1] in QUICK])
-def test_quick_commands_of_the_readme_run(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    words = shlex.split(line)[1:]
-    assert cli.main(words) == 0
-    for word in words:
-        if word.endswith((".npz", ".png")):
-            assert (tmp_path / word).stat().st_size > 1000
-
-
-@pytest.mark.parametrize("code", [text for kind, text in FENCES if kind == "python"])
-def test_python_of_the_readme_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    with contextlib.redirect_stdout(io.StringIO()) as said:
-        exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
-    assert said.getvalue() or "print" not in code
-
-
-def test_the_readme_has_something_to_try() -> None:
-    assert COMMANDS
-    assert any(kind == "python" for kind, _ in FENCES)
-
-
-def test_every_file_the_readme_names_is_there() -> None:
-    for name in set(re.findall(r"\b((?:scripts|engine|presets|tests)/[\w/.-]*\w/?)", README)):
-        assert (ROOT / name).exists(), name

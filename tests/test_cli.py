@@ -49,9 +49,9 @@ def parsers(parser: argparse.ArgumentParser, name: str = "jawari") -> dict[str, 
 # --- help -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", parsers(cli._parser()))
+@pytest.mark.parametrize("name", parsers(cli.parser()))
 def test_help_tells_every_flag_and_command(name: str) -> None:
-    parser = parsers(cli._parser())[name]
+    parser = parsers(cli.parser())[name]
     text = parser.format_help()
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -63,7 +63,7 @@ def test_help_tells_every_flag_and_command(name: str) -> None:
 
 def test_help_tells_every_exit_code() -> None:
     codes = {kind.exit_code for kind in subclasses(EngineError)}
-    for name, parser in parsers(cli._parser()).items():
+    for name, parser in parsers(cli.parser()).items():
         if name.count(" ") <= 1:  # the command and its commands; theirs refer to them
             text = parser.format_help()
             assert "exit codes: 0 done" in text
@@ -78,7 +78,7 @@ def subclasses(kind: type[EngineError]) -> list[type[EngineError]]:
 def test_help_of_simulate_tells_every_scheme_and_an_example_that_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = parsers(cli._parser())["jawari simulate"].format_help()
+    text = parsers(cli.parser())["jawari simulate"].format_help()
     for name, (_, what) in SCHEMES.items():
         assert f"  {name} " in text
         assert what in text

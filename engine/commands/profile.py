@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,9 @@ def _add_playing(p: argparse._ArgumentGroup) -> None:
     p.add_argument("--sway", action="store_true", help="move the pitch wheel all the time, which retunes every string")
     p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a preset key; repeatable")
     p.add_argument("--live", action="store_true", help="in the stream of the sound card instead of as fast as it goes")
+    p.add_argument(
+        "--device", metavar="NAME", help="with --live: part of its name, or its number; default: the system's"
+    )
 
 
 def _add_results(p: argparse._ArgumentGroup) -> None:
@@ -228,11 +232,9 @@ class _Screen(Listener):
 
 def _live(args: argparse.Namespace) -> Recorder:
     """The recorder of the live stream."""
-    try:
-        from engine.live.profile import live_blocks  # type: ignore[import-not-found,import-untyped]
-    except ImportError:
-        raise UsageError("--live: this version cannot measure the live stream; leave it out") from None
-    return _recorder(live_blocks)
+    from engine.live.measured import live_blocks
+
+    return _recorder(partial(live_blocks, device=args.device))
 
 
 def _recorder(live_blocks: Callable[[Instrument, Any, int, int], Any]) -> Recorder:

@@ -45,8 +45,9 @@ class Player:
         self.sample_rate, self.block_size, self.channels = sample_rate, block_size, channels
         self.settings, self.numbers = np.zeros(x.X_SETTINGS, np.int64), np.zeros(x.W_NUMBERS)
         self.stages = np.zeros((x.STAGES, x.STAGE_INTS), np.int64)
-        self._journal = np.zeros(x.ROWS + 2 * x.JOURNAL_SIZE, np.int64)
-        self._log = np.zeros(x.ROWS + x.LOG_COLUMNS * x.LOG_SIZE, np.int64)
+        # Filled, not only reserved: the audio thread must not be the first to touch a page.
+        self._journal = np.full(x.ROWS + 2 * x.JOURNAL_SIZE, 0, np.int64)
+        self._log = np.full(x.ROWS + x.LOG_COLUMNS * x.LOG_SIZE, 0, np.int64)
         self._gauges = np.zeros(x.GAUGES, np.int64)
         self._mix = np.zeros(2 * x.MIXED, np.float32)
         self._inlets = [_Inlet() for _ in range(x.INLETS)]
@@ -176,7 +177,7 @@ class _Inlet:
     """The memory of one way in."""
 
     def __init__(self) -> None:
-        self.ring = np.zeros(f.R_ROWS + 2 * f.RING_SIZE, np.int64)
+        self.ring = np.full(f.R_ROWS + 2 * f.RING_SIZE, 0, np.int64)
         self.late = np.zeros(f.LATE, np.int64)
         self.held = np.zeros(x.HELD, np.int64)
         self.addresses = [array.ctypes.data for array in (self.ring, self.late, self.held)]

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from engine.live.errors import DeviceError, MissingPart
+from engine.live.hush import hushed
 
 T = TypeVar("T")
 
@@ -98,24 +99,8 @@ def function(name: str) -> Any:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep what ALSA and JACK print from the terminal. One thread at a time sets up sound."""
-    with _setting_up:
-        if "JAWARI_DEBUG" in os.environ:
-            yield
-            return
-        terminal = -1
-        with suppress(OSError, ValueError):  # a program without a standard error, or one that is closed
-            if sys.stderr is not None:
-                sys.stderr.flush()
-            terminal = os.dup(2)
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, 2)
-            os.close(nowhere)
-        try:
-            yield
-        finally:
-            if terminal >= 0:
-                os.dup2(terminal, 2)
-                os.close(terminal)
+    with _setting_up, hushed():
+        yield
 
 
 class Errand(Generic[T]):
@@ -156,7 +141,7 @@ def _load() -> Any:
     try:
         import sounddevice  # type: ignore[import-untyped,unused-ignore]
     except ModuleNotFoundError:
-        raise MissingPart(f"live play needs sounddevice; pip install 'jawari[live]', {INSTEAD}") from None
+        raise MissingPart(f"live play needs sounddevice; pip install sounddevice, {INSTEAD}") from None
     except OSError:
         remedy = REMEDIES.get(sys.platform, "install PortAudio")
         raise MissingPart(f"live play needs the library PortAudio; {remedy}, {INSTEAD}") from None

@@ -1,4 +1,4 @@
-"""What sets the string into motion: the raised cosine of paper 002, section 3."""
+"""What sets the string into motion: a force that begins and ends at zero, of one of a few shapes."""
 
 from __future__ import annotations
 
@@ -8,40 +8,57 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled import native
+from engine.compiled import inlined, native
+from engine.errors import PhysicsError
 from engine.physics.string import Array, require
+
+# Presets name them; compiled code knows their places here.
+SHAPES = ("raised-cosine", "drawn")
+RAISED_COSINE, DRAWN = range(2)
+
+SUDDEN = 30.0  # of a drawn string: how much faster the finger leaves it than it has come
 
 
 @dataclass(frozen=True)
 class Excitation:
-    """A raised-cosine force: position as a fraction of the string's length, peak in N, duration in s, onset in s."""
+    """A force: position as a fraction of the string's length, peak in N, duration in s, onset in s, shape."""
 
     position: float = 0.85
     force: float = 1.0
     duration: float = 2e-3
     onset: float = 0.0
+    shape: str = SHAPES[RAISED_COSINE]
 
     def __post_init__(self) -> None:
         require("excitation.position", self.position, above=0.0, below=1.0)
         require("excitation.force", self.force)
         require("excitation.duration", self.duration, above=0.0)
         require("excitation.onset", self.onset, minimum=0.0)
+        if self.shape not in SHAPES:
+            raise PhysicsError("excitation.shape", self.shape, f"must be one of {', '.join(SHAPES)}", "choose one")
 
 
-def raised_cosine(excitation: Excitation, rate: float, steps: int) -> Array:
+def pulse(excitation: Excitation, rate: float, steps: int) -> Array:
     """The force at t = n / rate, n = 0 .. steps - 1, N."""
-    force = np.zeros(steps)
-    add_raised_cosine(excitation.force, excitation.duration * rate, -excitation.onset * rate, force)
+    e, force = excitation, np.zeros(steps)
+    add_pulse(SHAPES.index(e.shape), e.force, e.duration * rate, -e.onset * rate, force)
     return force
 
 
 @native
-def add_raised_cosine(peak: Any, length: Any, age: Any, force: Any) -> None:
+def add_pulse(shape: Any, peak: Any, length: Any, age: Any, force: Any) -> None:
     """Add a pulse of `length` steps to `force`, whose first entry is `age` steps after the pulse's onset.
 
     The renderer calls this too: chaos makes of a difference in the last digit another motion within milliseconds.
     """
-    turn = 2.0 * pi / length
     for t in range(force.size):
         if 0.0 <= age + t <= length:
-            force[t] += 0.5 * peak * (1.0 - np.cos(turn * (age + t)))
+            force[t] += peak * course(shape, age + t, length)
+
+
+@inlined
+def course(shape: Any, t: Any, length: Any) -> Any:
+    """Share of the peak force, t of `length` steps after the onset: from zero to one and back to zero."""
+    if shape == DRAWN:  # a finger that draws the string aside, slips and lets go (van Walstijn et al., DAFx-16)
+        t = 0.5 * (t + length * np.sinh(SUDDEN * t / length) / np.sinh(SUDDEN))
+    return 0.5 * (1.0 - np.cos(2.0 * pi / length * t))  # paper 002, section 3

@@ -5,14 +5,16 @@ from __future__ import annotations
 from functools import partial
 
 from engine.errors import PhysicsError
-from engine.physics.barrier import Barrier, Obstacles, Polynomial, Table
+from engine.physics.barrier import Barrier, Obstacles
 from engine.physics.excitation import Excitation
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.string import Loss, String, require
 from engine.preset.check import Values
+from engine.preset.key import Key
 from engine.preset.materials import MATERIALS, steel_loss, tension_for, wire_density, wire_stiffness
 from engine.preset.playing import Controller
-from engine.preset.schema import KEYS, TABLE, Key
+from engine.preset.profiles import SURFACES
+from engine.preset.schema import KEYS, TABLE
 from engine.units import QUANTITIES
 
 _LOSS_TERMS = ("s0", "s1", "s2", "s3")
@@ -110,26 +112,24 @@ def _barrier(values: Values) -> Barrier | Obstacles | None:
     if not values.given("barrier"):
         return None
     profile, height = values["barrier.profile"], values["barrier.height"]
-    start, stop = values["barrier.from"], values["barrier.to"]
-    stop = values["string.length"] if stop is None else stop
+    start, stop = _extent(values)
     if profile == "points":
         positions, heights = zip(*values["barrier.at"], strict=True)
         for x in positions:
             if not start <= x <= stop:
                 raise PhysicsError("barrier.at", x, f"lies outside the barrier, {start:g} to {stop:g} m", "move it")
         return Obstacles(positions, tuple(height + h for h in heights))
-    if profile == "table":
-        return _table(values)
-    points = values["barrier.points"]
-    if profile == "polynomial":
-        first, *others = values["barrier.coefficients"]
-        return Barrier(Polynomial((height + first, *others)), start, stop, points)
-    shape = (height,) if profile == "flat" else (height, 0.0, -values["barrier.curvature"])
-    return Barrier(Polynomial(shape, origin=start), start, stop, points)
+    surface = SURFACES[profile]
+    made = surface.make(height, start, *(values[key.name] for key in surface.keys))
+    return Barrier(made, start, stop, values["barrier.points"])
 
 
-def _table(values: Values) -> Barrier:
-    x, heights = zip(*values["barrier.table"], strict=True)
+def _extent(values: Values) -> tuple[float, float]:
+    """From where to where: the whole string or the whole table, unless the preset says otherwise."""
+    start, stop = values["barrier.from"], values["barrier.to"]
+    if values["barrier.profile"] != "table":
+        return start, values["string.length"] if stop is None else stop
+    x = [place for place, _ in values["barrier.table"]]
     ends = {"barrier.from": x[0], "barrier.to": x[-1]}
     for key in ends:
         if values.given(key):
@@ -137,8 +137,7 @@ def _table(values: Values) -> Barrier:
             if not x[0] - _ROUNDING <= ends[key] <= x[-1] + _ROUNDING:
                 limit = f"must lie inside the table, {x[0]:g} to {x[-1]:g} m"
                 raise PhysicsError(key, ends[key], limit, "move it or extend the table")
-    start, stop = ends.values()
-    return Barrier(Table(x, heights, values["barrier.height"]), start, stop, values["barrier.points"])
+    return ends["barrier.from"], ends["barrier.to"]
 
 
 def _contact(values: Values) -> Contact:
@@ -146,7 +145,8 @@ def _contact(values: Values) -> Contact:
 
 
 def _excitation(values: Values) -> Excitation:
-    return Excitation(values["excitation.position"], values["excitation.force"], values["excitation.duration"])
+    position, force, duration, shape = (values[f"excitation.{w}"] for w in ("position", "force", "duration", "shape"))
+    return Excitation(position, force, duration, shape=shape)
 
 
 def _pickup(values: Values, path: str) -> Pickup:

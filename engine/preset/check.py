@@ -11,7 +11,8 @@ from engine.errors import PhysicsError, PresetError
 from engine.preset import kinds
 from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node
-from engine.preset.schema import GROUPS, KEYS, REPEATED, TABLE, Key, nearest, plain
+from engine.preset.key import Key
+from engine.preset.schema import GROUPS, KEYS, REPEATED, TABLE, nearest, plain
 
 T = TypeVar("T")
 

@@ -17,8 +17,8 @@ from engine.errors import PhysicsError, PresetError
 from engine.physics.string import require
 from engine.preset.complaints import shown
 from engine.preset.files import beside, read_rows
+from engine.preset.key import Key
 from engine.preset.playing import RESERVED
-from engine.preset.schema import Key
 from engine.preset.tuning import Tuning, load_tuning
 from engine.units import parse_pitch, parse_quantity
 

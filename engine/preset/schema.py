@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from difflib import get_close_matches
-from math import inf
 from textwrap import fill
 
 from engine.physics.barrier import Barrier
-from engine.physics.excitation import Excitation
+from engine.physics.excitation import SHAPES, Excitation
 from engine.physics.problem import PICKUP_KINDS, Contact, Pickup
+from engine.preset.key import Key
 from engine.preset.materials import MATERIALS
 from engine.preset.playing import MAX_CONTROLLERS, TARGETS, Velocity
+from engine.preset.profiles import SURFACES, own
 
-PROFILES = ("parabola", "polynomial", "flat", "points", "table")
-_SURFACES = ("parabola", "polynomial", "flat", "table")  # distributed; `points` are lumped
+PROFILES = (*SURFACES, "points")  # surfaces are distributed along the string, points are lumped
 _WIRE = ("string.density", "string.stiffness")  # what diameter and material stand for
 _RANGES = {"tuning": "text", "source": "pressure, wheel, cc1 to cc119", "span": "2 values"}  # of kinds without numbers
 MAX_PICKUPS = 16
-
-
-@dataclass(frozen=True)
-class Key:
-    """One key: numbers have an SI unit and a range, words their choices, text and lists a range of lengths."""
-
-    name: str
-    kind: str  # how it is read: table, tuning, span, or a reader of kinds.py
-    meaning: str
-    default: object = None  # None: required, or what the meaning says
-    unit: str = ""
-    low: float = -inf
-    high: float = inf
-    choices: tuple[object, ...] = ()
-    required: bool = False  # where its group (and its profile) is given
-    profiles: tuple[str, ...] = ()  # the barrier profiles it belongs to; all if empty
-    replaces: tuple[str, ...] = ()  # what an override of this key makes moot in the preset
 
 
 def _number(name: str, unit: str, limits: tuple[float, float], default: float | None, meaning: str) -> Key:
@@ -44,10 +26,6 @@ def _number(name: str, unit: str, limits: tuple[float, float], default: float | 
 
 def _choice(name: str, choices: tuple[str, ...], default: str | None, meaning: str) -> Key:
     return Key(name, "choice", meaning, default, choices=choices)
-
-
-def _profile_key(name: str, kind: str, unit: str, limits: tuple[float, float], profile: str, meaning: str) -> Key:
-    return Key(name, kind, meaning, None, unit, *limits, required=True, profiles=(profile,))
 
 
 TABLE = (
@@ -97,35 +75,25 @@ TABLE = (
     ),
     Key(
         "barrier.profile", "choice",
-        "Height b(x) above the resting string, x from the end at 0, both in metres. flat: height; parabola: height - "
-        "curvature·(x - from)²; polynomial: height + c0 + c1·x + c2·x² ...; table: height + straight lines between "
-        "given points; points: obstacles at single points. Without barrier: a free string.",
+        "Height b(x) above the resting string, x from the end at 0, both in metres. "
+        + "".join(f"{name}: {surface.formula}; " for name, surface in SURFACES.items())
+        + "points: obstacles at single points. Without barrier: a free string.",
         choices=PROFILES, required=True,
     ),
     _number("barrier.from", "m", (0.0, 100.0), 0.0, "Where the barrier begins; without it, a table at its first x."),
     _number("barrier.to", "m", (0.0, 100.0), None, "Where it ends. Without it: the string's end, or a table's last x."),
     _number("barrier.height", "m", (-1.0, 1.0), 0.0, "Offset of the whole profile."),
-    _profile_key(
-        "barrier.curvature", "number", "1/m", (-1e6, 1e6), "parabola",
-        "Of a parabola: how fast it falls away from its apex at `from`.",
-    ),
-    _profile_key(
-        "barrier.coefficients", "numbers", "", (1, 16), "polynomial",
-        "c0, c1, c2 ... of a polynomial, in m, 1, 1/m ...",
-    ),
-    _profile_key(
-        "barrier.at", "pairs", "m", (1, 500), "points",
+    *(key for surface in SURFACES.values() for key in surface.keys),
+    own(
+        "points", "at", "pairs",
         "[[x, height], ...] of the point obstacles, each with contact.stiffness in N/m^exponent.",
-    ),
-    _profile_key(
-        "barrier.table", "table", "m", (2, 3000), "table",
-        "[[x, height], ...] with x increasing, or the name of a CSV file of such rows beside the preset.",
+        "m", 1, 500,
     ),
     Key(
         "barrier.points", "whole",
         "Contact points of the modal string, at the centres of equal cells; fd uses its own grid. M modes tell points "
         "apart that are length/(M + 1) from each other.",
-        Barrier.points, low=1, high=500, profiles=_SURFACES,
+        Barrier.points, low=1, high=500, profiles=tuple(SURFACES),
     ),
     # Before the stiffness, whose unit follows it.
     _number("contact.exponent", "", (1.0, 10.0), Contact.exponent, "Exponent of the contact's power law."),
@@ -135,8 +103,12 @@ TABLE = (
     ),
     _number("contact.damping", "s/m", (0.0, 1e3), Contact.damping, "Hunt and Crossley's damping of the contact."),
     _number("excitation.position", "", (0.0, 1.0), Excitation.position, "Where the force acts, a fraction of length."),
-    _number("excitation.force", "N", (-1e5, 1e5), Excitation.force, "Peak of the raised-cosine force, upwards."),
-    _number("excitation.duration", "s", (1e-6, 10.0), Excitation.duration, "Duration of the raised-cosine force."),
+    _number("excitation.force", "N", (-1e5, 1e5), Excitation.force, "Peak of the force, upwards."),
+    _number("excitation.duration", "s", (1e-6, 10.0), Excitation.duration, "Duration of the force."),
+    _choice(
+        "excitation.shape", SHAPES, Excitation.shape,
+        "Course of the force: a raised cosine, as of a plectrum; or drawn by a finger, which lets go at the end.",
+    ),
     _number(
         "pickups.at", "", (0.0, 1.0), Pickup.at,
         "Where a pickup hears the string, a fraction of length; for bridge_force an end, 0 (without `at`) or 1.",

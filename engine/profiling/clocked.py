@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import flush_to_zero, load_acquire, native, now, single_rows
+from engine.compiled import flush_to_zero, load_acquire, native, now, restore_arithmetic, single_rows
 from engine.synth import decimate, output
 from engine.synth.fields import M_SOUNDING, S_CHANNELS, S_CLOCK, S_OVERSAMPLE
 from engine.synth.machine import machine
@@ -22,31 +22,33 @@ def record(table: Any, out: Any, block: Any, events: Any, log: Any, sounding: An
     Rows of events are (sample, message) in time order; what is due in a block is queued just before it, off the clock,
     as live events are. Setting stop[0] ends it after the block that is being played.
     """
-    flush_to_zero()
-    at = 0
+    before, at, played = flush_to_zero(), 0, 0
     for n in range(log.shape[0]):
         if load_acquire(stop, 0) != 0:
-            return n
+            break
         at = queue(table, block, events, at)
         start = now()
         play(table, block, out)
         log[n, DURATION] = now() - start
         log[n, START], log[n, FRAMES] = start, block
         sounding[n] = machine(table).meters[M_SOUNDING]
-    return log.shape[0]
+        played += 1
+    restore_arithmetic(before)
+    return played
 
 
 @native
 def record_parts(table: Any, out: Any, block: Any, events: Any, spent: Any, stop: Any) -> Any:
     """The same music with the clock read inside each block: fill spent[blocks, PARTS]."""
-    flush_to_zero()
-    at = 0
+    before, at, played = flush_to_zero(), 0, 0
     for n in range(spent.shape[0]):
         if load_acquire(stop, 0) != 0:
-            return n
+            break
         at = queue(table, block, events, at)
         play_in_parts(table, block, out, spent[n])
-    return spent.shape[0]
+        played += 1
+    restore_arithmetic(before)
+    return played
 
 
 @native
@@ -81,10 +83,11 @@ def queue(table: Any, block: Any, events: Any, at: Any) -> Any:
 
 
 @native
-def spin(span: Any, gap: Any, found: Any) -> None:
-    """Do nothing but read the clock for `span` ns; how often it jumped by more than `gap`, how far in all, and at most.
+def spin(span: Any, gap: Any, found: Any) -> Any:
+    """Do nothing but read the clock for `span` ns; returns how long it took.
 
-    Whatever is found was taken by others: the system, its interrupts, other programs.
+    Into found: how often the clock jumped by more than `gap`, how far in all, and at most. Whatever is found was taken
+    by others: the system, its interrupts, other programs.
     """
     start = last = now()
     while last - start < span:
@@ -95,3 +98,4 @@ def spin(span: Any, gap: Any, found: Any) -> None:
             found[1] += jump
             found[2] = max(found[2], jump)
         last = t
+    return last - start

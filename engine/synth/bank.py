@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engine.compiled import tell_if_cold
 from engine.physics import finite_difference, modal
 from engine.physics.contact import Law
-from engine.physics.excitation import Excitation, raised_cosine
+from engine.physics.excitation import SHAPES, pulse
 from engine.physics.grid import REACH
 from engine.physics.retune import grid_tuning, modal_tuning
 from engine.preset.loader import Preset
@@ -160,8 +160,7 @@ def _rehearse(keys: list[Key], preset: Preset) -> NDArray[np.float64]:
 
 def _peak(d: Design, preset: Preset) -> float:
     """Peak of one pluck in the louder output channel, as the preset's pickups and pans make it."""
-    excitation = preset.problem.excitation
-    force = raised_cosine(Excitation(0.5, excitation.force, excitation.duration), d.rate, round(REHEARSAL * d.rate))
+    force = pulse(preset.problem.excitation, d.rate, round(REHEARSAL * d.rate))
     out = np.zeros((force.size, len(preset.problem.pickups)))
     if isinstance(d, modal.Design):
         modal.kernel(d.coefficients, modal.state(d.coefficients), force, out)
@@ -200,6 +199,7 @@ def _lay_tables(bank: Bank, setup: Setup, key_ints: NDArray[np.int64], key_float
     settings[f.S_OVERSAMPLE], settings[f.S_MAPS], settings[f.S_SCRATCH] = setup.oversample, len(maps), scratch
     settings[f.S_TAPS], settings[f.S_LATENCY] = filtering.taps.size, filtering.latency
     settings[f.S_CHANNELS] = setup.channels
+    settings[f.S_SHAPE] = SHAPES.index(preset.problem.excitation.shape)
     bank.arrays = {  # in the order of the table
         "settings": settings,
         "numbers": _numbers(setup, finishing),
@@ -302,6 +302,6 @@ def _voice_rows(bank: Bank, voices: int, key_ints: NDArray[np.int64], pickups: i
     }
     for row in rows:
         for column, count in floats.items():
-            row[column] = bank.at(np.zeros(count))
+            row[column] = bank.at(np.full(count, 0.0))  # filled: a note must not be the first to touch a page
         row[f.V_PUSHED], row[f.V_CLOCK] = bank.at(np.zeros(points, np.int64)), bank.at(np.zeros(1, np.int64))
     return rows

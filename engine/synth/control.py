@@ -199,10 +199,10 @@ def silence(m: Machine, channel: Any) -> None:
 @native
 def take_events(m: Machine) -> None:
     """Obey everything that is due, and in its turn what a full ring could not hold."""
-    take_late(m)
     while head(m.ring) <= m.settings[S_CLOCK]:
+        take_late(m)  # flags are up before what comes after them is queued: they must not end a later note
         obey(m, take(m.ring))
-        take_late(m)
+    take_late(m)
 
 
 @native

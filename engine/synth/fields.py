@@ -59,10 +59,11 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     S_TAPS,
     S_LATENCY,
     S_CHANNELS,
+    S_SHAPE,
     S_CLOCK,
     S_BORN,
     SETTINGS,
-) = range(13)
+) = range(14)
 
 # T_NUMBERS: floats.
 (

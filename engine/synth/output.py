@@ -22,6 +22,7 @@ KNEE = 0.5  # -6.02 dBFS: up to here the limiter does nothing
 # -0.1 dBFS, rounded down to a float32 so that no rounding of a sample can pass it.
 CEILING = float(np.nextafter(np.float32(db_to_gain(-0.1)), np.float32(0.0)))
 SPAN = CEILING - KNEE  # exact, and so is KNEE + SPAN
+FAINTEST = 1e-30  # a sample below this is silence: a float32 below 1e-38 would be on some threads and not on others
 LARGEST = 1e6  # a sample beyond this (or not a number) is a fault, and silence
 
 
@@ -111,7 +112,7 @@ def finish(d: Output, s: State, x: Any, out: Any) -> None:
             s.mean[c] += d.drift * rest
             sample = gain * rest
             s.peak[c] = max(s.peak[c], abs(sample))
-            out[n, c] = limit(sample)
+            out[n, c] = limit(sample) if abs(sample) > FAINTEST else 0.0
     s.gain[0] = gain
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from engine.compiled import copy, floats, integers, native
 from engine.physics import finite_difference as fd
 from engine.physics import modal
-from engine.physics.excitation import add_raised_cosine
+from engine.physics.excitation import add_pulse
 from engine.physics.grid import REACH, interpolate
 from engine.physics.retune import lift_nodes, lift_points, tune_grid, tune_modes
 from engine.synth import zones
@@ -192,7 +192,7 @@ def aimed_damping(m: Machine, v: Any) -> Any:
 
 @native
 def pluck(m: Machine, v: Any, velocity: Any) -> None:
-    """A raised-cosine force on top of whatever the string does."""
+    """A pulse of force on top of whatever the string does."""
     voice, own = m.voice_ints[v], m.voice_floats[v]
     channel = voice[V_CHANNEL]
     oldest = 0
@@ -299,7 +299,7 @@ def force_of(m: Machine, v: Any, steps: Any) -> None:
             continue
         peak, length = own[F_PULSE + 2 * p], own[F_PULSE + 2 * p + 1]
         # The force at the very onset is zero: a note's first step is the one after, so it sounds at once.
-        add_raised_cosine(peak, length, age + 1.0, m.force[:steps])
+        add_pulse(m.settings[S_SHAPE], peak, length, age + 1.0, m.force[:steps])
         voice[V_PULSE + p] = age + steps if age + steps < length else -1
         going |= voice[V_PULSE + p] >= 0
     if not going:

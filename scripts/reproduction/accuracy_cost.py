@@ -19,7 +19,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from engine.errors import PhysicsWarning
 from engine.physics import contact, finite_difference, modal
-from engine.physics.excitation import raised_cosine
+from engine.physics.excitation import pulse
 from engine.physics.problem import Problem
 from engine.physics.reference import iterative_kernel
 from engine.physics.reference.iterative_kernel import CONVERGED
@@ -210,7 +210,7 @@ def modal_voice(problem: Problem, rate: float, rule: int = contact.SHIPPED) -> W
 def drive(problem: Problem, rate: float) -> tuple[Array, Array]:
     """The force of every step, and where the pickups go."""
     steps = round(STRING_SECONDS * AUDIO) * round(rate / AUDIO)
-    return raised_cosine(problem.excitation, rate, steps), np.zeros((steps, len(problem.pickups)))
+    return pulse(problem.excitation, rate, steps), np.zeros((steps, len(problem.pickups)))
 
 
 def string_voices(problem: Problem, rate: float) -> dict[str, Work]:

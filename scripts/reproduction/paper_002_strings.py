@@ -18,7 +18,7 @@ import numpy as np
 from engine.errors import PhysicsWarning
 from engine.physics import contact, finite_difference, modal
 from engine.physics.barrier import Barrier, Obstacles, Polynomial
-from engine.physics.excitation import Excitation, raised_cosine
+from engine.physics.excitation import Excitation, pulse
 from engine.physics.grid import grid
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.record import Run
@@ -60,7 +60,7 @@ class Experiment(NamedTuple):
 
 def experiment(problem: Problem, rate: float, seconds: float, times: Array | None = None) -> Experiment:
     """All schemes, with snapshots at `times` (s)."""
-    force = raised_cosine(problem.excitation, rate, round(seconds * rate))
+    force = pulse(problem.excitation, rate, round(seconds * rate))
     at = NOWHERE if times is None else np.rint(times * rate).astype(np.int64)
     reference = iterative.run(problem, rate, force, at=at)
     on_modes = at_nodes(problem, rate)
@@ -128,7 +128,7 @@ def measures(e: Experiment) -> dict[str, Any]:
 
 def converged(problem: Problem, seconds: float, factor: int = 16) -> Array:
     """The first pickup of the iterative scheme at a much higher rate, at the audio rate's instants."""
-    force = raised_cosine(problem.excitation, factor * AUDIO, round(seconds * AUDIO) * factor)
+    force = pulse(problem.excitation, factor * AUDIO, round(seconds * AUDIO) * factor)
     out = iterative.run(problem, factor * AUDIO, force, at=NOWHERE).log.out[:, 0]
     return np.asarray(out[factor - 1 :: factor], np.float64)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import engine
+
+ROOT = Path(engine.__file__).parent.parent
+PLACES = os.pathsep.join(str(ROOT / room) for room in (".", "tests", "scripts"))
 
 BEGINNING = """
 import json, os, sys, time
@@ -41,7 +45,7 @@ class Program:
     def __init__(self, environment: Mapping[str, str], code: str) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-c", BEGINNING + code],
-            env={**environment, "PYTHONPATH": str(Path(engine.__file__).parent.parent)},
+            env={**environment, "PYTHONPATH": PLACES},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -56,10 +60,10 @@ class Program:
         facts: dict[str, Any] = json.loads(line)
         return facts
 
-    def go_on(self) -> None:
-        """Let it pass an `input()`."""
+    def go_on(self, word: str = "") -> None:
+        """Let it pass an `input()`, which returns this."""
         assert self._process.stdin is not None
-        self._process.stdin.write("\n")
+        self._process.stdin.write(f"{word}\n")
         self._process.stdin.flush()
 
     def ends_well(self) -> None:

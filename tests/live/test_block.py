@@ -185,10 +185,11 @@ def test_two_events_of_one_sample_keep_their_order_in_the_instrument() -> None:
         assert held(inst) == down
 
 
-def test_more_events_than_an_instrument_can_hold_wait_and_are_not_lost() -> None:
+@pytest.mark.parametrize("played", [True, False])
+def test_more_events_than_an_instrument_can_hold_wait_and_are_not_lost(played: bool) -> None:
     """As after a pause: every inlet is full. Each block takes what fits."""
     inst, player, count = instrument("modal"), Player(RATE, 128), 3 * f.RING_SIZE
-    assert player.change(inst)
+    assert not played or player.change(inst)
     card = Card(player)
     for n in range(count):
         assert player.send([0xB0 | n % 16, 3, n // 16 % 128], int(card.time) - count + n, n % 4)
@@ -198,6 +199,30 @@ def test_more_events_than_an_instrument_can_hold_wait_and_are_not_lost() -> None
     journal = player.new_events()
     assert [int(m) for m in journal[:, 1]] == [0xB0 | n % 16 | 3 << 8 | n // 16 % 128 << 16 for n in range(count)]
     assert inst.report()["events_lost"] == player.events_lost == 0
+
+
+def test_the_ends_of_lost_notes_take_no_room_from_events() -> None:
+    """They are obeyed between what came before the overflow and what came after it."""
+    inst, player = Instrument(SMALL["modal"], 8000, polyphony=100), Player(8000, 128)
+    assert player.change(inst)
+    card = Card(player)
+    later = int(card.time) + 10**9
+    for key in range(30, 90):
+        assert player.send(on(key, channel=1), int(card.time))
+    while player.send(cc(3, 1), later):
+        pass
+    for key in range(30, 90):
+        assert player.send(off(key, 1), later)
+    card.run(2)
+    assert held(inst) == {(1, key) for key in range(30, 90)}
+    for key in range(30, 90):  # the first 60 have made room
+        assert player.send(on(key, channel=2), later)
+    for _ in range(400):
+        assert player.send(cc(3, 2), later, 3)
+    assert player.send(on(60, channel=3), later, 3)
+    card.run(64)
+    assert inst.report()["events_lost"] == 0
+    assert held(inst) == {(2, key) for key in range(30, 90)} | {(3, 60)}
 
 
 # --- what is not obeyed -----------------------------------------------------------------------------------------------

@@ -138,6 +138,19 @@ def test_a_block_that_is_late_but_caught_up_with_is_not_lost() -> None:
     assert player.gauges.worst_late == pytest.approx(5 * 128 / 48_000 * 1e9, rel=0.1)
 
 
+def test_blocks_that_come_early_again_are_followed_at_once() -> None:
+    """A host that was behind for a while and then catches up, when it looked as if the sound had been lost."""
+    player, period = Player(48_000, 128), 128 / 48_000 * 1e9
+    player.pause_over(6 * 128 / 48_000)
+    begun = np.arange(700.0)
+    begun[300:400] += 3.0
+    came = [START + (n + 0.5) * period for n in range(480, 690)]
+    journal = play_through(player, START + begun * period, 128, [(int(t), 2, cc(0)) for t in came])
+    by = journal[:, 0] - 128 - (np.array(came[: len(journal)]) - START) / period * 128
+    assert len(by) > 200
+    assert np.abs(by).max() < 1.5
+
+
 def test_a_suspend_counts_once_and_events_are_in_time_again_at_once() -> None:
     player = Player(48_000, 128)
     card = Card(player)

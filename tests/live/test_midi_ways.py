@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from engine.live.errors import MissingPart, PortError
+from engine.live.hush import hushed
 from engine.live.midi import choice, jack, native, through_rtmidi
-from engine.live.midi.hush import hushed
 from engine.live.midi.poller import Poller
 from engine.live.midi.way import backend_asked_for, is_ours
 
@@ -298,6 +298,17 @@ def test_what_c_code_says_is_not_seen_and_what_comes_after_is(capfd: pytest.Capt
         raise PortError("busy")
     os.write(2, b"still\n")
     assert capfd.readouterr().err == "still\n"
+
+
+def test_the_last_who_wanted_silence_ends_it(capfd: pytest.CaptureFixture[str]) -> None:
+    first, second = hushed(), hushed()  # of two threads, say: neither lies within the other
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    os.write(2, b"still silent\n")
+    second.__exit__(None, None, None)
+    os.write(2, b"heard\n")
+    assert capfd.readouterr().err == "heard\n"
 
 
 def test_silence_needs_no_stderr(monkeypatch: pytest.MonkeyPatch) -> None:

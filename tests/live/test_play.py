@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -88,7 +89,7 @@ def test_what_a_keyboard_plays_is_heard_recorded_and_rendered_again(server: Serv
         with Sender("keyboard") as keyboard:  # plugged in later
             program.says("keyboard")
             keyboard.play(MUSIC, 0.05)
-            time.sleep(0.5)
+            time.sleep(1.5)  # a server that waits for its clients is slower than the clock
             assert program.end() == 0
     assert "3 notes" not in program.all
     assert re.search(r"played \d+ blocks in \d:\d\d, 4 notes", program.all)
@@ -201,3 +202,22 @@ def test_without_a_card_there_is_a_line_and_a_code(tmp_path: Path) -> None:
     lines = program.all.splitlines()
     assert len(lines) == 1
     assert "jawari render" in lines[0]
+
+
+@needs_jack
+def test_the_live_stream_can_be_profiled(server: Server, tmp_path: Path) -> None:
+    command = ["profile", "plain", "--live", "--voices", "2", "--block-sizes", "128", "--seconds", "0.5"]
+    run = subprocess.run(
+        [sys.executable, "-m", "engine.cli", *command, "--no-limit-search", "--no-parts", "--json", "live.json"],
+        env={**server.environment, "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stderr
+    report = json.loads((tmp_path / "live.json").read_text(encoding="utf-8"))
+    assert report["played"]["live"] is True
+    (point,) = report["points"]
+    assert point["voices"] == 2
+    assert point["blocks"] == pytest.approx(0.5 * 48_000 / 128, rel=0.1)

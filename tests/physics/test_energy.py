@@ -10,7 +10,7 @@ from physics.problems import problems
 
 from engine.physics import contact, finite_difference, modal
 from engine.physics.barrier import Barrier
-from engine.physics.excitation import raised_cosine
+from engine.physics.excitation import pulse
 from engine.physics.finite_difference import REACH
 from engine.physics.problem import Problem
 
@@ -23,7 +23,7 @@ AT = np.array([], np.int64)
 def balance(problem: Problem, model: str, steps: int, rule: int = contact.SHIPPED, dtype: type = np.float64):
     """Worst error of the energy balance relative to the most energy seen, and the log."""
     d = MODELS[model].design(problem, RATE, rule=rule, dtype=dtype)
-    log = MODELS[model].run(d, raised_cosine(problem.excitation, RATE, steps), at=AT).log
+    log = MODELS[model].run(d, pulse(problem.excitation, RATE, steps), at=AT).log
     total = log.kinetic + log.potential + log.contact
     kept = total + log.lost - log.work
     return float(np.abs(kept - kept[0]).max()) / max(float(total.max()), 1e-30), log, total

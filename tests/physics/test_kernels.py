@@ -17,7 +17,7 @@ from physics.problems import STEEL, sitar
 from engine.compiled import FLAGS
 from engine.physics import finite_difference, modal
 from engine.physics.barrier import Barrier, Obstacles, Polynomial, Table
-from engine.physics.excitation import Excitation, raised_cosine
+from engine.physics.excitation import Excitation, pulse
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.string import Array, Loss, String
 
@@ -69,7 +69,7 @@ def play(model: str, d: Any, s: Any, force: Array, block: int | None = None) -> 
 
 def response(model: str, problem: Problem, steps: int, rate: float = RATE, dtype: Any = np.float64) -> Array:
     d, s = start(model, problem, rate, dtype)
-    return play(model, d, s, raised_cosine(problem.excitation, rate, steps))
+    return play(model, d, s, pulse(problem.excitation, rate, steps))
 
 
 def within(tolerance: float, got: Array, wanted: Array) -> bool:
@@ -84,7 +84,7 @@ def within(tolerance: float, got: Array, wanted: Array) -> bool:
 @problems
 @models
 def test_any_block_size_gives_the_same_bits(model: str, problem: Problem, dtype: Any) -> None:
-    force = raised_cosine(problem.excitation, RATE, 2000)
+    force = pulse(problem.excitation, RATE, 2000)
     d, s = start(model, problem, dtype=dtype)
     whole = play(model, d, s, force)
     assert np.isfinite(whole).all()
@@ -100,7 +100,7 @@ def test_any_block_size_gives_the_same_bits(model: str, problem: Problem, dtype:
 @models
 def test_reset_forgets_everything(model: str, problem: Problem, dtype: Any) -> None:
     """Even an odd number of steps, after which the arrays have changed places."""
-    force = raised_cosine(problem.excitation, RATE, 1001)
+    force = pulse(problem.excitation, RATE, 1001)
     d, s = start(model, problem, dtype=dtype)
     _, fresh = start(model, problem, dtype=dtype)
     first = play(model, d, s, force)
@@ -115,7 +115,7 @@ def test_reset_forgets_everything(model: str, problem: Problem, dtype: Any) -> N
 def test_coefficients_are_only_read(model: str) -> None:
     d, s = start(model, FRETS)
     before, _ = start(model, FRETS)
-    play(model, d, s, raised_cosine(FRETS.excitation, RATE, 500))
+    play(model, d, s, pulse(FRETS.excitation, RATE, 500))
     assert same(d.coefficients, before.coefficients)
 
 
@@ -123,7 +123,7 @@ def test_coefficients_are_only_read(model: str) -> None:
 def test_a_later_force_sounds_the_same_later(model: str) -> None:
     """By an even number of steps: the sweep's direction alternates."""
     d, s = start(model, FRETS)
-    force = raised_cosine(FRETS.excitation, RATE, 1500)
+    force = pulse(FRETS.excitation, RATE, 1500)
     prompt = play(model, d, s, force)
     _, s = start(model, FRETS)
     late = play(model, d, s, np.concatenate([np.zeros(34), force]))
@@ -148,7 +148,7 @@ def test_float32_follows_float64_for_a_while(model: str) -> None:
 def test_float32_keeps_its_energy_balance(model: str, problem: Problem) -> None:
     """To 5e-4 of the most energy over 0.1 s (measured: up to 1.4e-4); and no contact ever pulls."""
     d = MODELS[model].design(problem, RATE, dtype=np.float32)
-    log = MODELS[model].run(d, raised_cosine(problem.excitation, RATE, 4800), at=AT).log
+    log = MODELS[model].run(d, pulse(problem.excitation, RATE, 4800), at=AT).log
     total = log.kinetic.astype(float) + log.potential + log.contact
     kept = total + log.lost - log.work
     assert np.abs(kept - kept[0]).max() <= 5e-4 * total.max()
@@ -195,7 +195,7 @@ def test_without_contact_responses_add_up(model: str) -> None:
 @models
 def test_a_string_far_from_its_barrier_is_free(model: str) -> None:
     """The same bits; a modal pickup is summed among other rows, so its last digit may differ."""
-    force = raised_cosine(SITAR.excitation, RATE, 3000)
+    force = pulse(SITAR.excitation, RATE, 3000)
     free, s = start(model, FREE)
     wanted = play(model, free, s, force)
     for barrier in (Barrier(Polynomial((-1.0,)), 0.0, 0.5, 12), Obstacles((0.2, 0.4), (-1.0, -1.0))):
@@ -230,7 +230,7 @@ def test_a_mirrored_string_sounds_the_same(model: str, problem: Problem) -> None
         x = np.linspace(problem.barrier.start, problem.barrier.stop, 9)
         table = Table(tuple(x), tuple(problem.barrier.profile(x)))
         problem = replace(problem, barrier=replace(problem.barrier, profile=table))
-    force = raised_cosine(problem.excitation, RATE, 1500)
+    force = pulse(problem.excitation, RATE, 1500)
     d, s = start(model, problem)
     wanted = play(model, d, s, force)
     assert s.touch.psi.size > 1
@@ -331,7 +331,7 @@ def test_an_obstacle_that_lifts_the_string_carries_what_statics_say(model: str, 
 def test_work_is_force_times_velocity(model: str) -> None:
     """All of it becomes energy of the string, so a pickup at the force tells the same work: sum of F du."""
     problem = replace(FREE, excitation=Excitation(0.3, 1.0, 1e-3), pickups=(Pickup(0.3),))
-    force = raised_cosine(problem.excitation, RATE, 200)
+    force = pulse(problem.excitation, RATE, 200)
     log = MODELS[model].run(MODELS[model].design(problem, RATE), force, at=AT).log
     u = np.concatenate([[0.0, 0.0], log.out[:, 0]])
     assert log.work == pytest.approx(np.cumsum(0.5 * force * (u[2:] - u[:-2])), rel=1e-9, abs=1e-18)
@@ -393,7 +393,7 @@ def partial(sound: Array, rate: float, near: float) -> tuple[float, float]:
 def test_a_kernel_allocates_nothing(model: str) -> None:
     d, s = start(model, FRETS)
     c, kernel = d.coefficients, MODELS[model].kernel
-    force, out = raised_cosine(FRETS.excitation, RATE, 256), np.zeros((256, 2))
+    force, out = pulse(FRETS.excitation, RATE, 256), np.zeros((256, 2))
     kernel(c, s, force, out)
     tracemalloc.start()
     for _ in range(300):  # the interpreter's own free lists fill up first
@@ -411,7 +411,7 @@ def test_a_kernel_allocates_nothing(model: str) -> None:
 @models
 def test_a_kernel_lets_other_threads_run(model: str) -> None:
     """Two threads each inside one long kernel call: a third keeps ticking. With the interpreter held it could not."""
-    force = raised_cosine(SITAR.excitation, RATE, 2_000_000)
+    force = pulse(SITAR.excitation, RATE, 2_000_000)
     spans = []
     ready = threading.Barrier(3)
 
@@ -442,7 +442,7 @@ def test_a_kernel_lets_other_threads_run(model: str) -> None:
 def test_many_strings_share_one_set_of_coefficients(model: str) -> None:
     d, one = start(model, SITAR)
     two = MODELS[model].state(d.coefficients)
-    force = raised_cosine(SITAR.excitation, RATE, 512)
+    force = pulse(SITAR.excitation, RATE, 512)
     alone = play(model, d, MODELS[model].state(d.coefficients), force)
     outs = [np.zeros((512, 2)), np.zeros((512, 2))]
     for n in range(0, 512, 32):

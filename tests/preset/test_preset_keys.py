@@ -12,8 +12,9 @@ import pytest
 import yaml
 
 from engine.errors import PresetError
+from engine.preset.key import Key
 from engine.preset.loader import load_preset
-from engine.preset.schema import GROUPS, KEYS, PROFILES, REPEATED, TABLE, Key, nearest, render_markdown, render_text
+from engine.preset.schema import GROUPS, KEYS, PROFILES, REPEATED, TABLE, nearest, render_markdown, render_text
 from engine.units import QUANTITIES
 
 PROFILE_KEYS: dict[str, Any] = {
@@ -55,6 +56,7 @@ SAMPLES: dict[str, Any] = {
     "excitation.position": 0.2,
     "excitation.force": -2.0,
     "excitation.duration": 1e-3,
+    "excitation.shape": "drawn",
     "pickups.at": 0.7,
     "pickups.kind": "velocity",
     "oversample": 4,
@@ -246,5 +248,5 @@ def test_a_key_in_the_wrong_place_is_recognised() -> None:
     assert nearest("excitation.tension") == "did you mean string.tension?"
     assert (
         nearest("barrier.zzz")
-        == "known in barrier: profile, from, to, height, curvature, coefficients, at, table, points"
+        == "known in barrier: profile, from, to, height, curvature, coefficients, table, at, points"
     )

@@ -104,6 +104,7 @@ def large() -> Measured:
     return measure(LARGE)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("name", HUGE)
 def test_what_is_too_large_is_refused_in_time(name: str, huge: Measured) -> None:
     seconds, megabytes, said = huge[name]
@@ -114,6 +115,7 @@ def test_what_is_too_large_is_refused_in_time(name: str, huge: Measured) -> None
     assert megabytes < 200.0
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("name", LARGE)
 def test_what_is_only_large_is_designed_in_time(name: str, large: Measured) -> None:
     seconds, megabytes, said = large[name]
@@ -122,6 +124,7 @@ def test_what_is_only_large_is_designed_in_time(name: str, large: Measured) -> N
     assert megabytes < 200.0
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_string_of_too_many_modes_or_nodes_is_not_simulated(scheme: str) -> None:
     began = time.process_time()

@@ -17,7 +17,7 @@ SCALES = ("equal", "just on D", "pythagorean, A4=415", "meantone on F, 432 Hz", 
 def random_preset(chance: Random) -> dict[str, Any]:
     """A preset as a dict; the engine may still find its physics impossible, but never its form wrong."""
     string = _string(chance)
-    preset = {
+    preset: dict[str, Any] = {
         "model": chance.choice(("modal", "fd")),
         "string": string,
         "contact": _contact(chance),
@@ -37,6 +37,7 @@ def random_preset(chance: Random) -> dict[str, Any]:
     if chance.random() < 0.8:
         preset["barrier"] = _barrier(chance, string["length"])
     preset["map"] = _map(chance, "barrier" in preset)
+    preset["excitation"]["shape"] = chance.choice(KEYS["excitation.shape"].choices)
     return preset
 
 

@@ -39,7 +39,7 @@ from synth.playing import (
 
 from engine.errors import EngineError, PhysicsError, PresetError
 from engine.physics import finite_difference, modal, retune
-from engine.physics.excitation import Excitation, raised_cosine
+from engine.physics.excitation import pulse
 from engine.physics.string import Array
 from engine.preset.loader import Preset, load_preset
 from engine.preset.playing import Controller, Velocity
@@ -173,7 +173,7 @@ def heard(inst: Instrument, key: int, frames: int) -> Array:
     design, preset = inst._bank.keys[key].design, inst.preset
     assert design is not None
     e, steps = preset.problem.excitation, frames * inst.oversample + 1
-    force = raised_cosine(Excitation(e.position, e.force, e.duration), design.rate, steps)
+    force = pulse(e, design.rate, steps)
     model: Any = modal if isinstance(design, modal.Design) else finite_difference
     found = model.run(design, force, at=np.array([], np.int64))
     out = np.concatenate([found.start[None, :], found.log.out]) - found.start  # row n is time n

@@ -14,7 +14,7 @@ from physics.problems import problems
 from engine.errors import PhysicsError
 from engine.physics import contact, finite_difference, modal
 from engine.physics.barrier import Barrier
-from engine.physics.excitation import raised_cosine
+from engine.physics.excitation import pulse
 from engine.physics.grid import Grid, LossFit
 from engine.physics.problem import Problem
 from engine.physics.retune import grid_tuning, lift_nodes, lift_points, modal_tuning, tune_grid, tune_modes
@@ -217,7 +217,7 @@ def test_modes_left_alone_between_changes_only_lose(problem: Problem, steps: lis
     """From the second step on: modes that fall silent take that long to leave the contact points."""
     d = modal_design(replace(problem, contact=replace(problem.contact, damping=0.0)))
     s, pickups = modal.state(d.coefficients), len(problem.pickups)
-    force = raised_cosine(problem.excitation, RATE, 300)
+    force = pulse(problem.excitation, RATE, 300)
     modal.kernel(d.coefficients, s, force, np.zeros((force.size, pickups)))
     for semitones, damping in steps:
         c = retuned_modes(d, problem.string.tension * 2.0 ** (semitones / 6.0), damping)
@@ -232,7 +232,7 @@ def test_modes_left_alone_between_changes_only_lose(problem: Problem, steps: lis
 def test_a_grid_left_alone_between_changes_only_loses(problem: Problem, steps: list[tuple[float, float]]) -> None:
     d = grid_design(replace(problem, contact=replace(problem.contact, damping=0.0)))
     s, pickups = finite_difference.state(d.coefficients), len(problem.pickups)
-    force = raised_cosine(problem.excitation, RATE, 300)
+    force = pulse(problem.excitation, RATE, 300)
     finite_difference.kernel(d.coefficients, s, force, np.zeros((force.size, pickups)))
     highest = highest_tension(Key(100.0, d))
     for semitones, damping in steps:
@@ -294,7 +294,7 @@ def test_a_string_left_alone_after_a_lift_only_loses(problem: Problem, moves: li
     d = modal_design(replace(problem, contact=replace(problem.contact, damping=0.0)))
     c, pickups = d.coefficients._replace(height=d.coefficients.height.copy()), len(problem.pickups)
     s = modal.state(c)
-    force = raised_cosine(problem.excitation, RATE, 200)
+    force = pulse(problem.excitation, RATE, 200)
     modal.kernel(c, s, force, np.zeros((force.size, pickups)))
     for by in moves:
         lift_points(c.law, s.touch, c.height, by)

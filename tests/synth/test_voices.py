@@ -30,7 +30,7 @@ from synth.playing import (
 )
 
 from engine.physics import finite_difference, modal
-from engine.physics.excitation import Excitation, raised_cosine
+from engine.physics.excitation import pulse
 from engine.physics.string import Array
 from engine.preset.loader import load_preset
 from engine.preset.playing import Velocity
@@ -64,8 +64,8 @@ def test_velocity_sets_force_and_duration(name: str, velocity: int, soft: bool) 
     strength, length = inst_preset.velocity.scale(velocity)
     pedal = 0.6 if soft else 1.0
     e = inst_preset.problem.excitation
-    pluck = Excitation(e.position, e.force * strength * pedal, e.duration * length / pedal)
-    force = raised_cosine(pluck, design.rate, 4801)
+    pluck = replace(e, force=e.force * strength * pedal, duration=e.duration * length / pedal)
+    force = pulse(pluck, design.rate, 4801)
     model = modal if name == "modal" else finite_difference
     wanted = model.run(design, force, at=np.array([], np.int64)).log.out[1:, 0]  # type: ignore[arg-type]
     gain = inst.arrays["key_floats"][55, f.Y_GAIN]

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.compiled import now
 from engine.live.errors import MissingPart, PortError
-from engine.live.midi.hush import hushed
+from engine.live.hush import hushed
 from engine.live.midi.poller import Poller, hand_on
 from engine.live.midi.way import RTMIDI, backend_asked_for
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from engine.live.errors import PortError
-from engine.live.midi.hush import hushed
+from engine.live.hush import hushed
 from engine.live.midi.jack import Watch
 from engine.live.midi.way import APIS_HERE, CLIENT, JACK, WINDOWS, backend_asked_for
 

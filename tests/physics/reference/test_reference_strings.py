@@ -15,7 +15,7 @@ from physics.problems import STEEL, problems, sitar
 from engine.errors import PhysicsError, PhysicsWarning
 from engine.physics import finite_difference, modal
 from engine.physics.barrier import Barrier, Obstacles, Polynomial
-from engine.physics.excitation import Excitation, raised_cosine
+from engine.physics.excitation import Excitation, pulse
 from engine.physics.modal import modes
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.record import Run
@@ -79,7 +79,7 @@ def rms(error: Array, reference: Array) -> float:
 @given(problem=problems())
 def test_balance_of_random_strings_with_losses_and_forcing(scheme: str, problem: Problem) -> None:
     elastic = replace(problem, contact=replace(problem.contact, damping=0.0))
-    force = raised_cosine(problem.excitation, 48_000.0, 400)
+    force = pulse(problem.excitation, 48_000.0, 400)
     try:
         run = SCHEMES[scheme](elastic, 48_000.0, force, at=NEVER)
     except PhysicsError as refusal:
@@ -105,7 +105,7 @@ def test_no_drift_without_loss_after_release(scheme: str, problem: Problem) -> N
 def test_balance_of_the_papers_schemes(scheme: str) -> None:
     """E12-E15 mended; as printed the balances fail by parts in a hundred or more."""
     problem = replace(SITAR_004, barrier=Barrier(Polynomial((-1e-5,)), 0.0, 0.03, 3))
-    run = SCHEMES[scheme](problem, RATE, raised_cosine(problem.excitation, RATE, 2000), at=NEVER)
+    run = SCHEMES[scheme](problem, RATE, pulse(problem.excitation, RATE, 2000), at=NEVER)
     assert imbalance(run) <= 2e-12
     assert run.log.contact.max() > 0.1 * run.log.work[-1]
 
@@ -150,7 +150,7 @@ def test_a_released_mode_rings_as_the_closed_form_says(scheme: str) -> None:
 def test_two_point_without_contact_is_the_kernel_between_its_steps() -> None:
     """y of the two-point scheme is (y + y-) / 2 of the one-state-pair form, its force acting half a step apart."""
     problem = replace(SITAR_004, barrier=None)
-    force = raised_cosine(problem.excitation, RATE, 1500)
+    force = pulse(problem.excitation, RATE, 1500)
     middle = 0.5 * (force + np.append(force[1:], 0.0))
     kernel = modal.run(modal.design(problem, RATE), middle, at=NEVER).log.out
     two_point = newton_modal.run_two_point(problem, RATE, force, at=NEVER).log.out
@@ -165,7 +165,7 @@ def test_two_point_without_contact_is_the_kernel_between_its_steps() -> None:
 @pytest.mark.parametrize("height", [-1e-5, 1e-4])
 def test_sweep_and_full_solve_are_the_same_for_one_point(height: float, stiffness: float) -> None:
     problem = replace(SITAR_004, barrier=Obstacles((0.15,), (height,)), contact=Contact(stiffness))
-    force = raised_cosine(problem.excitation, RATE, 500)  # a chaotic motion: later, roundings part the two
+    force = pulse(problem.excitation, RATE, 500)  # a chaotic motion: later, roundings part the two
     sweep = modal.run(modal.design(problem, RATE), force, at=NEVER)
     full = cholesky.run(problem, RATE, force, at=NEVER)
     assert (sweep.log.force > 0.0).sum() > 5
@@ -177,7 +177,7 @@ def test_sweep_and_full_solve_converge_together_for_many_points() -> None:
     problem = replace(SOFT, barrier=Barrier(Polynomial((-2e-5,)), 0.05, 0.2, 12), contact=Contact(1e7, 1.5))
     errors = []
     for factor in (1, 8):
-        force = raised_cosine(problem.excitation, factor * RATE, factor * 441)
+        force = pulse(problem.excitation, factor * RATE, factor * 441)
         sweep = modal.run(modal.design(problem, factor * RATE, band=20e3), force, at=NEVER).log
         full = cholesky.run(problem, factor * RATE, force, at=NEVER, band=20e3).log
         assert full.contact.max() > 0.1 * full.work.max()
@@ -191,7 +191,7 @@ def test_kernels_and_iterative_reference_converge_together() -> None:
     errors: dict[str, list[float]] = {"fd": [], "modal": []}
     for factor in (1, 4, 16):
         rate = factor * RATE
-        force = raised_cosine(SOFT.excitation, rate, factor * 441)
+        force = pulse(SOFT.excitation, rate, factor * 441)
         reference = iterative.run(SOFT, rate, force, at=NEVER)
         assert reference.log.contact.max() > 0.4 * reference.log.work.max()  # well into the barrier
         fd = finite_difference.run(finite_difference.design(SOFT, rate), force, at=NEVER).log.out
@@ -205,7 +205,7 @@ def test_kernels_and_iterative_reference_converge_together() -> None:
 
 
 def test_twenty_iterations_are_converged_for_a_soft_barrier() -> None:
-    force = raised_cosine(SOFT.excitation, RATE, 441)
+    force = pulse(SOFT.excitation, RATE, 441)
     converged = iterative.run(SOFT, RATE, force, at=NEVER).log.out
     fixed = iterative.run(SOFT, RATE, force, at=NEVER, iterations=20).log.out
     once = iterative.run(SOFT, RATE, force, at=NEVER, iterations=1).log.out
@@ -217,7 +217,7 @@ def test_twenty_iterations_are_converged_for_a_soft_barrier() -> None:
 @pytest.mark.parametrize("iterations", [iterative_kernel.CONVERGED, 20])
 def test_the_compiled_iterative_string_is_the_reference(exponent: float, iterations: int) -> None:
     problem = replace(SOFT, contact=Contact(1e6, exponent), barrier=Barrier(Polynomial((-2e-5, -1e-4)), 0.05, 0.2))
-    force = raised_cosine(problem.excitation, RATE, 441)
+    force = pulse(problem.excitation, RATE, 441)
     reference = iterative.run(problem, RATE, force, at=NEVER).log.out
     d = finite_difference.design(problem, RATE)
     out = np.zeros_like(reference)
@@ -229,7 +229,7 @@ def test_the_compiled_iterative_string_is_the_reference(exponent: float, iterati
 
 def test_obstacles_on_a_grid_may_share_nodes() -> None:
     """Two obstacles within a cell press on the same nodes; converged, they act as one of twice the stiffness."""
-    force = raised_cosine(SOFT.excitation, RATE, 600)
+    force = pulse(SOFT.excitation, RATE, 600)
     pair = replace(SOFT, barrier=Obstacles((0.2, 0.2 + 1e-9), (-2e-5, -2e-5)), contact=Contact(1e4, 1.5))
     single = replace(SOFT, barrier=Obstacles((0.2,), (-2e-5,)), contact=Contact(2e4, 1.5))
     a, b = (iterative.run(p, RATE, force, at=NEVER) for p in (pair, single))
@@ -244,7 +244,7 @@ def test_obstacles_on_a_grid_may_share_nodes() -> None:
 def test_damped_newton_survives_the_stiffness_where_the_papers_gives_up(scheme: str) -> None:
     """004 section V: at 44.1 kHz Newton's method fails from kb = 1e10 on; W is singular besides (E16)."""
     problem = replace(SITAR_004, contact=Contact(1e10))
-    force, failed = raised_cosine(problem.excitation, RATE, 2000), {}
+    force, failed = pulse(problem.excitation, RATE, 2000), {}
     for damped in (False, True):
         tally = Tally()
         with pytest.warns(PhysicsWarning), np.errstate(all="ignore"):

@@ -1,0 +1,23 @@
+"""What a key of a preset is: its name, how it is read, its unit, its range, its meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key: numbers have an SI unit and a range, words their choices, text and lists a range of lengths."""
+
+    name: str
+    kind: str  # how it is read: table, tuning, span, or a reader of kinds.py
+    meaning: str
+    default: object = None  # None: required, or what the meaning says
+    unit: str = ""
+    low: float = -inf
+    high: float = inf
+    choices: tuple[object, ...] = ()
+    required: bool = False  # where its group (and its profile) is given
+    profiles: tuple[str, ...] = ()  # the barrier profiles it belongs to; all if empty
+    replaces: tuple[str, ...] = ()  # what an override of this key makes moot in the preset

@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""Write the tables of the documents: between `<!-- made: NAME -->` and `<!-- end -->` stands what this makes.
+
+    python3 scripts/make_tables.py              write them anew
+    python3 scripts/make_tables.py --check      only tell which documents are out of date
+    python3 scripts/make_tables.py --measure    measure speed and accuracy first (two minutes; let nothing else run)
+
+Lists come from the presets and the schema, figures from scripts/measured/, where --measure writes them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import engine
+from engine.live.meter import Level, Load, Note, Reading, String
+from engine.live.panel import Look, draw
+from engine.preset.files import shipped
+from engine.preset.loader import Preset, load_preset
+from engine.preset.materials import MATERIALS
+from engine.preset.schema import render_markdown
+from engine.preset.tuning import SCALES
+from engine.profiling.computer import computer, computer_line
+from engine.units import QUANTITIES, hz_to_key, key_to_note
+
+MEASURED = ROOT / "scripts" / "measured"
+PART = re.compile(r"(<!-- made: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK, RATE = 64, 48_000  # of scripts/bench_engine.py
+
+
+def documents() -> list[Path]:
+    """Every document that is kept beside the code."""
+    rooms = ("engine", "presets", "scripts", "tests")
+    return sorted([*ROOT.glob("*.md"), *(file for room in rooms for file in (ROOT / room).rglob("*.md"))])
+
+
+def made(text: str) -> str:
+    """A document with its parts made anew."""
+    return PART.sub(lambda part: f"{part[1]}\n{PARTS[part[2]]()}\n{part[3]}", text)
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A table of Markdown; columns of figures are told by their heads' last character being a blank."""
+    rule = "|".join("--:" if word.endswith(" ") else "---" for word in head)
+    lines = ["| " + " | ".join(row) + " |" for row in [tuple(word.strip() for word in head), *rows]]
+    return "\n".join([lines[0], f"|{rule}|", *lines[1:]]) + "\n"
+
+
+# --- what follows from the code ---------------------------------------------------------------------------------------
+
+
+def presets() -> str:
+    """A row for each shipped preset."""
+    rows = []
+    for name in shipped():
+        preset = load_preset(name)
+        wheel = next((f"{c.to}" for c in preset.controllers if c.source == "cc1"), "")
+        rows.append((f"`{name}`", preset.about, _model(preset), f"`{wheel}`" if wheel else ""))
+    return table(("preset", "what it is", "model", "the wheel moves"), rows)
+
+
+def _model(preset: Preset) -> str:
+    string = preset.problem.string
+    note = key_to_note(round(hz_to_key(string.pitch)))
+    return f"{'modes' if preset.model == 'modal' else 'finite differences'} ×{preset.oversample}, {note}"
+
+
+def quantities() -> str:
+    """How each quantity is written."""
+    return table(("quantity", "unit", "written like"), [(n, u, f"`{e}`") for u, (n, e) in QUANTITIES.items() if u])
+
+
+def materials() -> str:
+    """What `string.material` stands for."""
+    rows = [(f"`{n}`", f"{m.density:g} kg/m³", f"{m.young / 1e9:g} GPa") for n, m in MATERIALS.items()]
+    return table(("material", "density ", "Young's modulus "), rows)
+
+
+def scales() -> str:
+    """The tunings that have a name."""
+    return ", ".join(f"`{name}`" for name in SCALES) + "\n"
+
+
+READING = Reading(
+    preset="sitar",
+    device="Scarlett 2i2",
+    rate=48_000.0,
+    block_size=128,
+    latency=0.0053,
+    ports=("Keystation 49",),
+    hint="[ ] preset, ? help, q quit",
+    load=Load(0.15, 0.21, 0.32),
+    mean_load=0.11,
+    worst_load=0.32,
+    seconds=754.0,
+    blocks=282_750,
+    lost=0,
+    long=0,
+    underflows=0,
+    levels=(Level(-14.2, -9.8, False), Level(-14.2, -9.8, False)),
+    polyphony=16,
+    strings=(String("F#3", -21.0, False), String("A3", -9.0, True), String("C#4", -2.0, True)),
+    notes=(Note("F#3", 84, 0), Note("A3", 71, 0), Note("C#4", 90, 0)),
+    notes_played=913,
+    stolen=0,
+    watchdog=0,
+    events_lost=0,
+    stale=0,
+)
+
+
+def panel() -> str:
+    """What `jawari play` shows."""
+    return "```text\n" + "\n".join(draw(READING, Look(width=100, colours=False))) + "\n```\n"
+
+
+# --- what was measured ------------------------------------------------------------------------------------------------
+
+
+def read(name: str) -> Any:
+    """The figures of one file of scripts/measured/."""
+    return json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def speed() -> str:
+    """What scripts/bench_engine.py found."""
+    found = read("engine")
+    deadline = 1e6 * BLOCK / RATE
+    rows = [
+        ("sitar strings at a time in real time, one core", f"**{found['sitar_voices_x1']:.0f}**"),
+        ("the same at twice the rate, as the preset has it", f"{found['sitar_voices_x2']:.0f}"),
+        ("whole engine / its kernels alone, 32 strings sounding", f"{found['overhead']:.2f}"),
+        (f"a block of {BLOCK} frames ({deadline:.0f} µs), chord of 25, 1st second", _us(found, "first")),
+        ("the same in its 60th second, when most strings sleep", _us(found, "60th")),
+    ]
+    return f"{_where(found)}\n\n{table(('48 kHz, float64, output stage included', 'measured '), rows)}"
+
+
+def _us(found: dict[str, Any], which: str) -> str:
+    return f"{found[f'block_us_{which}_second']:.0f} µs"
+
+
+def _where(found: dict[str, Any]) -> str:
+    line = computer_line(found["computer"])
+    return f"Measured on {line}, {found['date']}."
+
+
+def bounces() -> str:
+    """One very short collision in the three schemes, from scripts/reproduce.py."""
+    found = read("accuracy")["bounces"]
+    names = {"iterative": "iterative, 20 iterations", "plain": "paper 002, not iterative", "capped": "Jawari's rule"}
+    rows = []
+    for name, title in names.items():
+        run = found[name]
+        rows.append(
+            (
+                title,
+                f"{100 * abs(run['stuck_energy']):.1f} %",
+                f"{100 * abs(run['speed_loss']):.1f} %",
+                f"{1e3 * run['rms_error_m']:.3g} mm",
+            )
+        )
+    head = ("scheme", "energy left in the contact ", "speed lost ", "rms error over 0.5 s ")
+    return f"{table(head, rows)}"
+
+
+def energies() -> str:
+    """One second of every preset."""
+    found = read("accuracy")["presets"]
+    rows = [
+        (
+            f"`{name}`",
+            f"{run['steps']}",
+            f"{run['drift']:.0e}",
+            f"{run['least_force']:g} N" if run["points"] else "no contact",
+        )
+        for name, run in found.items()
+    ]
+    return table(("one second of", "steps ", "energy balance kept to ", "least contact force "), rows)
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "presets": presets,
+    "keys": render_markdown,
+    "quantities": quantities,
+    "materials": materials,
+    "scales": scales,
+    "panel": panel,
+    "speed": speed,
+    "bounces": bounces,
+    "energies": energies,
+}
+
+
+def measure() -> None:
+    """Run what measures, and keep the figures."""
+    stamp = {"computer": computer(), "date": date.today().isoformat()}
+    write("accuracy", {**stamp, "bounces": measured_bounces(), "presets": measured_energies()})
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "engine.json"
+        subprocess.run([sys.executable, ROOT / "scripts" / "bench_engine.py", "--json", file], check=True)
+        write("engine", stamp | json.loads(file.read_text(encoding="utf-8")))
+
+
+def write(name: str, found: dict[str, Any]) -> None:
+    MEASURED.mkdir(exist_ok=True)
+    (MEASURED / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+def measured_bounces() -> dict[str, dict[str, float]]:
+    """Paper 002 Fig. 2: an oscillator that meets a barrier for 2.4 samples."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = ROOT / "scripts" / "reproduce.py"
+        run = [sys.executable, script, "--only", "002.2", "--out", folder]
+        subprocess.run(run, check=True, capture_output=True)
+        numbers = json.loads((Path(folder) / "002.2.json").read_text(encoding="utf-8"))["numbers"]
+    kept = ("stuck_energy", "speed_loss", "rms_error_m")
+    return {name: {key: numbers[name][key] for key in kept} for name in ("iterative", "plain", "capped")}
+
+
+def measured_energies() -> dict[str, dict[str, float]]:
+    """A second of each preset's own string after its pluck."""
+    found = {}
+    for name in shipped():
+        sim = engine.simulate(name, seconds=1.0)
+        found[name] = {
+            "steps": sim.time.size,
+            "points": sim.contact_position.size,
+            "drift": sim.energy_drift,
+            "least_force": float(sim.contact_force.min(initial=0.0)),
+        }
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if anything is out of date")
+    parser.add_argument("--measure", action="store_true", help="measure speed and accuracy on this machine first")
+    args = parser.parse_args()
+    if args.measure:
+        measure()
+    stale = 0
+    for file in documents():
+        before = file.read_text(encoding="utf-8")
+        after = made(before)
+        if before != after:
+            stale += 1
+            print(f"{file.relative_to(ROOT)}: {'out of date' if args.check else 'written'}")
+            if not args.check:
+                file.write_text(after, encoding="utf-8")
+    return int(args.check and stale > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

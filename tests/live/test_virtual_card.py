@@ -1,0 +1,40 @@
+"""The virtual card itself: what has been killed does not stand in the way of others for ever."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import virtual_card
+from live.jack import jack_server, needs_jack
+
+pytestmark = needs_jack
+
+# Takes every place that JACK has, and dies with all its servers in the hardest way.
+GREEDY = """
+import os, signal, sys
+from pathlib import Path
+from virtual_card import FULL, Server
+for n in range(20):
+    server = Server(Path(sys.argv[1]))
+    if not server._is_up():
+        assert FULL in server.said, server.said
+        break
+    os.kill(server._process.pid, signal.SIGKILL)
+print(n, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_places_of_the_dead_are_taken_over(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(virtual_card.__file__).parent)}
+    dead = subprocess.run(
+        [sys.executable, "-c", GREEDY, str(tmp_path)], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert dead.returncode == -signal.SIGKILL, dead.stderr
+    assert 0 <= int(dead.stdout) <= 8  # others may have had some
+    with jack_server(tmp_path) as server:
+        assert "system:playback_2" in server.ports()
