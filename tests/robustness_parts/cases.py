@@ -50,7 +50,7 @@ def run_case(case: str) -> Result:
 
 def _run(case: str) -> Result:
     kind = case.partition(":")[0]
-    before, began = _fresh_memory(), time.process_time()
+    before, began = fresh_memory(), time.process_time()
     fault = outcome = ""
     with tempfile.TemporaryDirectory(prefix="jawari-") as folder, warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
@@ -67,7 +67,7 @@ def _run(case: str) -> Result:
         except Exception as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
             fault = f"{type(error).__name__} in {Path(place.filename).name}:{place.lineno}: {str(error)[:200]}"
-    seconds, megabytes = time.process_time() - began, _most_memory() - before
+    seconds, megabytes = time.process_time() - began, most_memory() - before
     if kind in LIMITED and not fault:
         if seconds > MOST_SECONDS:
             fault = f"took {seconds:.2f} s of the processor, more than {MOST_SECONDS:g} s"
@@ -76,16 +76,16 @@ def _run(case: str) -> Result:
     return Result(case, "fault" if fault else outcome, fault, seconds, megabytes)
 
 
-def _fresh_memory() -> float:
+def fresh_memory() -> float:
     """MB that this process has now; from here on the system counts the most anew, where it can."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
-        return _most_memory()
+        return most_memory()
     return _status("VmRSS") or 0.0
 
 
-def _most_memory() -> float:
+def most_memory() -> float:
     """MB that this process had at most."""
     most = _status("VmHWM")
     if most is not None:
