@@ -31,6 +31,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import populate_array
 
@@ -42,18 +43,27 @@ FLAGS: dict[str, Any] = {
     "boundscheck": False,
     "fastmath": False,
     "_nrt": False,
+    "no_cfunc_wrapper": True,  # of use to first-class functions only
 }
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def native(function: F) -> F:
-    """Compile for flat arrays: no interpreter, no allocation, cached on disk."""
+    """Compile for flat arrays: no interpreter, no allocation, cached on disk. Only compiled code may call it.
+
+    A wrapper by which Python calls it would be most of a small function's code, and a fifth of a cold start.
+    """
+    return _forbid_python(_compile(function, cache=True, no_cpython_wrapper=True))
+
+
+def called_by_python(function: F) -> F:
+    """The same for what Python calls too."""
     return _compile(function, cache=True)
 
 
 def guarded(function: F) -> F:
-    """The same, but called from Python it keeps the interpreter's lock: one caller at a time."""
+    """For what Python calls while it keeps the interpreter's lock: one caller at a time."""
     return _compile(function, cache=True, nogil=False)
 
 
@@ -83,7 +93,7 @@ def called_by_c(result: Any, *arguments: Any) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         if INTERPRETED:
             return function  # nobody can call it from C then
-        flags = {name: value for name, value in FLAGS.items() if name != "nogil"}  # C holds no lock to release
+        flags = {name: value for name, value in FLAGS.items() if name not in ("nogil", "no_cfunc_wrapper")}
         with _our_cache():
             return numba.cfunc((result or types.void)(*arguments), cache=True, **flags)(function)  # type: ignore[no-any-return]
 
@@ -93,6 +103,19 @@ def called_by_c(result: Any, *arguments: Any) -> Callable[[F], F]:
 def _compile(function: F, **options: Any) -> F:
     with _our_cache():
         return numba.njit(**{**FLAGS, **options})(function)  # type: ignore[no-any-return]
+
+
+class _CompiledCodeOnly(CPUDispatcher):  # type: ignore[misc]
+    """numba would jump to the wrapper that is not there: an exception instead of a crash."""
+
+    def __call__(self, *_: Any) -> None:
+        raise TypeError(f"{self.py_func.__name__} is @native, for compiled code only: make it @called_by_python")
+
+
+def _forbid_python(function: F) -> F:
+    if not INTERPRETED:
+        function.__class__ = _CompiledCodeOnly  # type: ignore[assignment]
+    return function
 
 
 @contextmanager
@@ -155,7 +178,7 @@ def kernel_sources(package: Path) -> list[Path]:
     waiting = [
         file
         for file, text in texts.items()
-        if re.search(r"^ *@(native|guarded|inlined|pasted|called_by_c)\b", text, re.M)
+        if re.search(r"^ *@(native|called_by_python|guarded|inlined|pasted|called_by_c)\b", text, re.M)
     ]
     found = {Path(__file__)}
     while waiting:

@@ -32,9 +32,9 @@ from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.string import Array, Loss, String
 
 KERNEL = """
-from engine.compiled import native
+from engine.compiled import called_by_python
 
-@native
+@called_by_python
 def twice(a):
     for i in range(a.size):
         a[i] += a[i]
@@ -185,6 +185,22 @@ def test_a_kernel_that_allocates_does_not_compile() -> None:
         careless(3)
 
 
+@pytest.mark.skipif(compiled.INTERPRETED, reason="Python calls everything then")
+def test_what_has_no_way_in_from_python_says_so() -> None:
+    @compiled.native
+    def inner(x: float) -> float:
+        return x + x
+
+    @compiled.called_by_python
+    def outer(x: float) -> float:
+        return inner(x)  # type: ignore[no-any-return]
+
+    for _ in range(2):  # before it is compiled, and after
+        with pytest.raises(TypeError, match=r"inner is @native.*@called_by_python"):
+            inner(1.5)
+        assert outer(1.5) == 3.0
+
+
 def test_nan_stays_visible() -> None:
     """Arithmetic is strict: no flag promises the compiler that numbers are finite, or lets it fuse and reorder."""
     assert compiled.FLAGS["fastmath"] is False
@@ -200,7 +216,7 @@ def test_nan_stays_visible() -> None:
 # --- arrays from addresses, atomics, denormals ------------------------------------------------------------------------
 
 
-@compiled.native
+@compiled.called_by_python
 def double_there(address: Any, rows: Any, columns: Any) -> None:
     """Twice what lies at an address, as a matrix; then the first row once more, as an array."""
     matrix = compiled.float_rows(address, rows, columns)
@@ -212,12 +228,12 @@ def double_there(address: Any, rows: Any, columns: Any) -> None:
         row[j] += row[j]
 
 
-@compiled.native
+@compiled.called_by_python
 def count_up(cell: Any) -> None:
     compiled.store_release(cell, 1, compiled.load_acquire(cell, 1) + 1)
 
 
-@compiled.native
+@compiled.called_by_python
 def halve_often(a: Any, flushed: Any, given_back: Any) -> None:
     before = 0
     if flushed:
@@ -339,7 +355,7 @@ def test_copy() -> None:
     assert (target == source).all()
 
 
-@compiled.native
+@compiled.called_by_python
 def compiled_now() -> int:
     return compiled.now()
 

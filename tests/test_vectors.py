@@ -8,34 +8,34 @@ import numpy as np
 import pytest
 
 from engine import vectors
-from engine.compiled import native
+from engine.compiled import called_by_python
 from engine.vectors import PADDING, VECTOR_BYTES
 
 GUARD = 16  # entries of NaN on both sides: what is read from there shows, what is written there too
 both = pytest.mark.parametrize("dtype", [np.float64, np.float32])
 
 
-@native
+@called_by_python
 def advance(forward: Any, backward: Any, now: Any, after: Any) -> None:
     vectors.advance(forward, backward, now, after)
 
 
-@native
+@called_by_python
 def project(rows: Any, y: Any, out: Any) -> None:
     vectors.project(rows, y, out)
 
 
-@native
+@called_by_python
 def spread(gain: Any, rows: Any, force: Any, which: Any, count: Any, y: Any) -> None:
     vectors.spread(gain, rows, force, which, count, y)
 
 
-@native
+@called_by_python
 def stiff_step(t: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> None:
     vectors.stiff_step((t[0], t[1], t[2], t[3], t[4]), x, y, w, first, count)
 
 
-@native
+@called_by_python
 def stencil(a: Any, b: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> None:
     vectors.stencil((a[0], a[1], a[2], a[3], a[4]), (b[0], b[1], b[2], b[3], b[4]), x, y, w, first, count)
 

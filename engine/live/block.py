@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from engine.compiled import (
+    called_by_python,
     floats,
     inlined,
     integer_rows,
@@ -65,7 +66,7 @@ def player(address: Any) -> Any:
     )
 
 
-@native
+@called_by_python
 def run_block(table: Any, frames: Any, out: Any, flags: Any, begun: Any) -> None:
     """The next `frames` samples, float32 [frames, channels] at `out`; `begun` is the time of `now()`."""
     if frames <= 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import guarded, integers, load_acquire, native, now, octets, pasted
+from engine.compiled import called_by_python, guarded, integers, load_acquire, native, now, octets, pasted
 from engine.live.fields import *
 from engine.synth.fields import LATE, R_READ, R_ROWS, R_WRITTEN, RING_SIZE
 from engine.synth.ring import flag, put
@@ -40,7 +40,7 @@ def offer(address: Any, stamp: Any, message: Any, size: Any) -> None:
         arrive(address, stamp, message)
 
 
-@native
+@called_by_python
 def receive(address: Any, data: Any, size: Any) -> None:
     """From a MIDI driver's thread: queue the message of `size` bytes at `data` if it is a whole one."""
     if size < 2 or size > 3:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled import inlined, native
+from engine.compiled import called_by_python, inlined
 from engine.errors import PhysicsError
 from engine.physics.string import Array, require
 
@@ -45,7 +45,7 @@ def pulse(excitation: Excitation, rate: float, steps: int) -> Array:
     return force
 
 
-@native
+@called_by_python
 def add_pulse(shape: Any, peak: Any, length: Any, age: Any, force: Any) -> None:
     """Add a pulse of `length` steps to `force`, whose first entry is `age` steps after the pulse's onset.
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import copy, inlined, native
+from engine.compiled import called_by_python, copy, inlined
 from engine.errors import PhysicsError
 from engine.physics import contact
 from engine.physics.barrier import Barrier, ContactPoints
@@ -247,7 +247,7 @@ def state(c: Coefficients) -> State:
     return s
 
 
-@native
+@called_by_python
 def reset(c: Coefficients, s: State) -> None:
     """Back to static equilibrium, silent."""
     copy(c.rest, s.level0)
@@ -384,7 +384,7 @@ def hear(ports: Ports, w: Any, out: Any) -> None:
         out[p] = total
 
 
-@native
+@called_by_python
 def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
     """Advance force.size steps; out[t, p] is pickup p after step t. Allocates nothing."""
     w, y, x = levels(s)
@@ -401,7 +401,7 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
         y, x, w = x, w, y
 
 
-@native
+@called_by_python
 def energy(c: Coefficients, s: State) -> Any:
     """Kinetic, potential and contact energy between the last two steps, J.
 
@@ -425,7 +425,7 @@ def energy(c: Coefficients, s: State) -> Any:
     return m.inertia * kinetic - withheld, m.stretch * stretch + m.bend * bend, stored
 
 
-@native
+@called_by_python
 def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
     """The kernel step by step, with everything metered."""
     m, n_nodes, half = c.meter, c.stencil.intervals, c.surface.law.half

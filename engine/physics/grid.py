@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled import native
+from engine.compiled import called_by_python
 from engine.errors import PhysicsError
 from engine.physics.string import Array, Loss, String
 
@@ -181,7 +181,7 @@ def interpolation(x: float, spacing: float, intervals: int, points: int) -> tupl
     return int(interpolate(x, spacing, intervals, weights)), weights
 
 
-@native
+@called_by_python
 def interpolate(x: Any, spacing: Any, intervals: Any, weights: Any) -> Any:
     """The same into `weights`; the first node.
 

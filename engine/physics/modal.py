@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import copy, native
+from engine.compiled import called_by_python, copy, native
 from engine.errors import PhysicsError
 from engine.physics import contact
 from engine.physics.barrier import ContactPoints
@@ -173,7 +173,7 @@ def point_response(rows: NDArray[Any], spread: NDArray[Any], points: int) -> NDA
     return response
 
 
-@native
+@called_by_python
 def answer_points(rows: Any, spread: Any, response: Any, scratch: Any) -> None:
     """The same in place."""
     for k in range(response.shape[0]):
@@ -191,7 +191,7 @@ def state(c: Coefficients) -> State:
     return s
 
 
-@native
+@called_by_python
 def reset(c: Coefficients, s: State) -> None:
     """Back to static equilibrium, silent."""
     copy(c.rest, s.even)
@@ -232,7 +232,7 @@ def add(force: Any, inject: Any, y: Any) -> None:
         y[i] += force * inject[i]
 
 
-@native
+@called_by_python
 def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
     """Advance force.size steps; out[t, p] is pickup p after step t. Allocates nothing."""
     points = c.height.size
@@ -260,7 +260,7 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
         now, after = after, now
 
 
-@native
+@called_by_python
 def energy(c: Coefficients, s: State) -> Any:
     """Kinetic, potential and contact energy between the last two steps, J (NUMERICS section 3)."""
     k0 = k1 = k2 = k3 = p0 = p1 = p2 = p3 = stored = c.law.zero
@@ -279,7 +279,7 @@ def energy(c: Coefficients, s: State) -> Any:
     return c.inertia[0] * ((k0 + k1) + (k2 + k3)), (p0 + p1) + (p2 + p3), stored
 
 
-@native
+@called_by_python
 def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
     """The kernel step by step, with everything metered: energy balance of NUMERICS section 3."""
     shot, lost, work = 0, c.law.zero, c.law.zero

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import inlined, native
+from engine.compiled import called_by_python, inlined
 from engine.physics import contact, finite_difference, modal
 from engine.physics.contact import Law, Touch
 from engine.physics.grid import REACH, difference_taps, interpolate
@@ -54,7 +54,7 @@ def modal_tuning(d: modal.Design) -> ModalTuning:
     )
 
 
-@native
+@called_by_python
 def tune_modes(t: ModalTuning, tension: Any, damping: Any, c: modal.Coefficients, scratch: Any) -> None:
     """Coefficients for a tension (N) and an added decay rate (1/s). Modes driven past Nyquist fall silent."""
     k, fade = t.step, np.exp(-damping * t.step)
@@ -111,7 +111,7 @@ def grid_tuning(d: finite_difference.Design) -> GridTuning:
     )
 
 
-@native
+@called_by_python
 def tune_grid(t: GridTuning, tension: Any, damping: Any, now: Any, before: Any, inject: Any, response: Any) -> Any:
     """Stencils and injection for a tension (N) and an added decay rate (1/s); the new answer of a node per newton."""
     s0 = t.decay + damping
@@ -130,7 +130,7 @@ def tune_grid(t: GridTuning, tension: Any, damping: Any, now: Any, before: Any, 
     return answer
 
 
-@native
+@called_by_python
 def lift_points(law: Law, touch: Touch, height: Any, by: Any) -> None:
     """Raise a barrier under points whose displacement is known: psi moves with it, which is the work done."""
     for k in range(height.size):
@@ -138,7 +138,7 @@ def lift_points(law: Law, touch: Touch, height: Any, by: Any) -> None:
         height[k] += by
 
 
-@native
+@called_by_python
 def lift_nodes(surface: finite_difference.Surface, touch: Touch, newest: Any, by: Any) -> None:
     """The same under the nodes of a grid."""
     for k in range(surface.height.size):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import flush_to_zero, load_acquire, native, now, restore_arithmetic, single_rows
+from engine.compiled import called_by_python, flush_to_zero, load_acquire, native, now, restore_arithmetic, single_rows
 from engine.synth import decimate, output
 from engine.synth.fields import M_SOUNDING, S_CHANNELS, S_CLOCK, S_OVERSAMPLE
 from engine.synth.machine import machine
@@ -15,7 +15,7 @@ START, DURATION, FRAMES, LOG = range(4)  # columns of a log of blocks: ns, ns, s
 STRINGS, OVERSAMPLING, OUTPUT, PARTS = range(4)  # columns of a log of parts, ns
 
 
-@native
+@called_by_python
 def record(table: Any, out: Any, block: Any, events: Any, log: Any, sounding: Any, stop: Any) -> Any:
     """Fill log[blocks, LOG] and the number of voices that sounded in each block; how many blocks were played.
 
@@ -37,7 +37,7 @@ def record(table: Any, out: Any, block: Any, events: Any, log: Any, sounding: An
     return played
 
 
-@native
+@called_by_python
 def record_parts(table: Any, out: Any, block: Any, events: Any, spent: Any, stop: Any) -> Any:
     """The same music with the clock read inside each block: fill spent[blocks, PARTS]."""
     before, at, played = flush_to_zero(), 0, 0
@@ -51,7 +51,7 @@ def record_parts(table: Any, out: Any, block: Any, events: Any, spent: Any, stop
     return played
 
 
-@native
+@called_by_python
 def play_in_parts(table: Any, frames: Any, out: Any, spent: Any) -> None:
     """`play`, step by step, and the time that each of its parts took; it renders the same bits."""
     m = machine(table)
@@ -82,7 +82,7 @@ def queue(table: Any, block: Any, events: Any, at: Any) -> Any:
     return at
 
 
-@native
+@called_by_python
 def spin(span: Any, gap: Any, found: Any) -> Any:
     """Do nothing but read the clock for `span` ns; returns how long it took.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled import native
+from engine.compiled import called_by_python
 from engine.physics.string import Array
 from engine.rendering.stream import Sound
 
@@ -89,7 +89,7 @@ def _power(lufs: float) -> float:
     return float(10.0 ** ((lufs - _OFFSET) / 10.0))
 
 
-@native
+@called_by_python
 def _weigh(chunk: Any, filters: Any, state: Any, total: Any) -> None:
     """Add the weighted squares of a chunk to total[0]; state holds two numbers per channel and filter."""
     for channel in range(chunk.shape[1]):

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import native
+from engine.compiled import called_by_python
 from engine.errors import PresetError
 from engine.physics.string import Array
 from engine.synth.equiripple import Band, shortest
@@ -83,7 +83,7 @@ def state(d: Decimator, channels: int = 2) -> State:
     return State(np.zeros((channels, 2 * d.taps.size)), np.zeros(1, np.int64))
 
 
-@native
+@called_by_python
 def reset(s: State) -> None:
     """Back to silence."""
     for c in range(s.history.shape[0]):
@@ -92,7 +92,7 @@ def reset(s: State) -> None:
     s.oldest[0] = 0
 
 
-@native
+@called_by_python
 def run(d: Decimator, s: State, x: Any, out: Any) -> None:
     """Fill out[n, channel] from x[n * oversample, channel], both float64.
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.compiled import inlined, native
+from engine.compiled import called_by_python, inlined
 from engine.errors import EngineError
 from engine.physics.string import Array
 from engine.units import db_to_gain
@@ -67,7 +67,7 @@ def state(d: Output) -> State:
     return s
 
 
-@native
+@called_by_python
 def reset(d: Output, s: State) -> None:
     """Back to silence and to the designed gain."""
     for c in range(s.mean.size):
@@ -83,7 +83,7 @@ def sound(x: Any) -> Any:
     return x if abs(x) <= LARGEST else 0.0
 
 
-@native
+@called_by_python
 def limit(x: Any) -> Any:
     """x up to the knee, then KNEE + SPAN u / sqrt(1 + u^2) of the excess u: slope and curvature are continuous.
 
@@ -99,7 +99,7 @@ def limit(x: Any) -> Any:
     return bent if x > 0.0 else -bent
 
 
-@native
+@called_by_python
 def finish(d: Output, s: State, x: Any, out: Any) -> None:
     """Fill out[n, channels] from the stereo signal x[n, 2]."""
     wanted = s.wanted[0] * d.scale
@@ -116,7 +116,7 @@ def finish(d: Output, s: State, x: Any, out: Any) -> None:
     s.gain[0] = gain
 
 
-@native
+@called_by_python
 def take_peak(s: State, channel: Any) -> Any:
     """The largest |x| before the limiter since it was last taken. What went out at most is `limit` of it."""
     peak = s.peak[channel]

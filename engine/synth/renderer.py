@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import float_rows, native, single_rows
+from engine.compiled import called_by_python, float_rows, native, single_rows
 from engine.synth import decimate, output
 from engine.synth.control import take_events
 from engine.synth.fields import *
@@ -16,7 +16,7 @@ from engine.synth.ring import head
 from engine.synth.voices import glide, look, sound
 
 
-@native
+@called_by_python
 def play(table: Any, frames: Any, out: Any) -> None:
     """The next `frames` samples, float32 [frames, channels] at address `out`, ready for a sound card or a file."""
     m = machine(table)
@@ -29,7 +29,7 @@ def play(table: Any, frames: Any, out: Any) -> None:
         done += span
 
 
-@native
+@called_by_python
 def play_raw(table: Any, frames: Any, out: Any) -> None:
     """The same before the output stage: float64 [frames * oversample, 2] at the model's rate."""
     m = machine(table)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import native
+from engine.compiled import called_by_python, native
 from engine.synth.fields import C_BEND, C_MANAGER, C_PRESSURE, C_RANGE, CHANNELS, UNMOVED
 from engine.synth.machine import Machine
 
@@ -24,7 +24,7 @@ def calm(own: Any) -> None:
     own[C_PRESSURE], own[C_BEND] = UNMOVED, 0
 
 
-@native
+@called_by_python
 def enrol(own: Any, channel: Any, manager: Any) -> None:
     """Have a channel, whose row is `own`, begin anew under a manager, or under itself."""
     calm(own)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled import native
+from engine.compiled import called_by_python
 from engine.physics import contact
 from engine.physics.barrier import ContactPoints
 from engine.physics.contact import respond
@@ -19,7 +19,7 @@ from engine.physics.string import Array
 EXPLICIT = -1  # in place of a number of iterations: the quadratised contact, by its law's rule
 
 
-@native
+@called_by_python
 def march(law: Any, height: float, spring: float, compliance: float, iterations: int, step: float, u: Any) -> None:
     """Leapfrog from u[0] with a first step; `spring` is (w0 k)^2, `compliance` k^2 / M."""
     now, psi = u[0], 0.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import inlined, native
+from engine.compiled import called_by_python, inlined
 from engine.physics.contact import Law, Touch, raised
 from engine.physics.finite_difference import Coefficients, State, Surface, advance, hear, levels, strike
 from engine.physics.grid import REACH
@@ -63,7 +63,7 @@ def meet_nodes(surface: Surface, touch: Touch, x: Any, y: Any, w: Any, iteration
             w[i] += change
 
 
-@native
+@called_by_python
 def kernel(c: Coefficients, s: State, iterations: Any, force: Any, out: Any) -> None:
     """Advance force.size steps with `iterations` Newton steps a touching node (or CONVERGED)."""
     w, y, x = levels(s)
