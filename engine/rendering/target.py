@@ -60,7 +60,7 @@ def check_target(path: Path, force: bool) -> Path:
         path = path.resolve()
         if not path.parent.is_dir():
             raise FileError(f"{shown}: its folder does not exist; make it first")
-        mode = path.lstat().st_mode
+        mode = path.stat().st_mode  # of a link only where links go in a circle: an error
     except FileNotFoundError:
         mode = 0
     except (OSError, ValueError, RuntimeError) as error:

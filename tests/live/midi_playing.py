@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 
 import numpy as np
@@ -16,33 +17,12 @@ import numpy as np
 from engine.live.player import Player
 from engine.synth.fields import R_READ, R_ROWS, R_WRITTEN, RING_SIZE
 
-# Reads [seconds between messages, [bytes, ...]] and answers when it sent each (ns of the monotonic clock, as `now`).
-SENDER = """
-import json, sys, time, rtmidi
-client, name = sys.argv[1:]
-out = rtmidi.MidiOut(rtmidi.API_UNIX_JACK, name=client)
-if name.startswith("to "):
-    ports = out.get_ports()
-    out.open_port([name[3:] in port for port in ports].index(True))
-else:
-    out.open_virtual_port(name)
-print("ready", flush=True)
-for line in sys.stdin:
-    gap, messages = json.loads(line)
-    sent = []
-    for message in messages:
-        sent.append(time.monotonic_ns())
-        out.send_message(message)
-        time.sleep(gap)
-    print(json.dumps(sent), flush=True)
-"""
-
 
 class Sender:
     """A process with a MIDI output in JACK: one of its own, or connected "to " a port whose name contains the rest."""
 
     def __init__(self, client: str, port: str = "out") -> None:
-        command = [sys.executable, "-c", SENDER, client, port]
+        command = [sys.executable, str(Path(__file__).with_name("sender.py")), client, port]
         pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, text=True)
         assert self.process.stdout

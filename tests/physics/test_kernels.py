@@ -396,16 +396,18 @@ def test_a_kernel_allocates_nothing(model: str) -> None:
     force, out = pulse(FRETS.excitation, RATE, 256), np.zeros((256, 2))
     kernel(c, s, force, out)
     tracemalloc.start()
-    for _ in range(300):  # the interpreter's own free lists fill up first
-        kernel(c, s, force, out)
-    held, _ = tracemalloc.get_traced_memory()
-    tracemalloc.reset_peak()
-    for _ in range(300):
-        kernel(c, s, force, out)
-    now, peak = tracemalloc.get_traced_memory()
+    growth, peaks = [], []
+    for _ in range(6):  # the interpreter's own free lists fill up in some rounds; what leaks grows in each
+        held, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        for _ in range(300):
+            kernel(c, s, force, out)
+        now, peak = tracemalloc.get_traced_memory()
+        growth.append(now - held)
+        peaks.append(peak - held)
     tracemalloc.stop()
-    assert now - held <= 1024
-    assert peak - held <= 4096, "unwrapping the arguments is all that may take memory, and for a moment"
+    assert min(growth) <= 256, "less than a byte a call"
+    assert min(peaks) <= 4096, "unwrapping the arguments is all that may take memory, and for a moment"
 
 
 @models
