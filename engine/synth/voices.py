@@ -42,7 +42,7 @@ def begin(m: Machine, v: Any, key: Any, channel: Any) -> None:
     m.voice_ints[v, V_CALM] = 0
     for p in range(PULSES):
         m.voice_ints[v, V_PULSE + p] = -1
-    own[F_SEMITONES] = aimed_semitones(m, channel)
+    own[F_SEMITONES] = zones.bend(m, channel)
     own[F_DAMPING], own[F_LIFT], own[F_NEXT_LIFT] = 0.0, 0.0, aimed(m, channel, TO_HEIGHT, 0.0)
     own[F_GAIN] = own[F_NEXT_GAIN] = aimed(m, channel, TO_GAIN, 1.0)
     own[F_FADE], own[F_ENERGY], own[F_PEAK] = 1.0, 0.0, 0.0
@@ -162,12 +162,6 @@ def lift(m: Machine, v: Any, to: Any) -> None:
 
 
 @native
-def aimed_semitones(m: Machine, channel: Any) -> Any:
-    """Where the channel's pitch wheel points."""
-    return zones.bend(m, channel)
-
-
-@native
 def aimed(m: Machine, channel: Any, target: Any, otherwise: Any) -> Any:
     """What the channel's controllers make of a mapped parameter."""
     value = otherwise
@@ -255,7 +249,7 @@ def glide(m: Machine, v: Any) -> None:
     """One step of tension, damping, barrier height and gain towards where the player wants them."""
     own, voice = m.voice_floats[v], m.voice_ints[v]
     channel, share = voice[V_CHANNEL], m.numbers[N_GLIDE]
-    semitones, damping = aimed_semitones(m, channel), aimed_damping(m, v)
+    semitones, damping = zones.bend(m, channel), aimed_damping(m, v)
     height, gain = aimed(m, channel, TO_HEIGHT, 0.0), aimed(m, channel, TO_GAIN, 1.0)
     moving, retuned = 0, 0
     if own[F_SEMITONES] != semitones:
