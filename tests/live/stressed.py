@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 
 from engine.compiled import now
 from engine.live.cards import choose
+from engine.live.changes import Programs
 from engine.live.midi.inputs import Inputs
 from engine.live.player import Player
 from engine.live.portaudio import library
 from engine.live.stream import Stream
+from engine.preset.files import shipped
 from engine.synth.instrument import Instrument
 
 Integers = NDArray[np.int64]
@@ -64,6 +66,18 @@ def spend(seconds: float, busy: bool) -> None:
         time.sleep(seconds)
 
 
+def change_presets(player: Player, seconds: float) -> int:
+    """Change to the next preset as soon as the last is played; how often."""
+    programs = Programs(sorted(shipped()), lambda n: Instrument(sorted(shipped())[n], RATE, BLOCK, polyphony=len(KEYS)))
+    end, news = time.monotonic() + seconds, list[str]()
+    while time.monotonic() < end:
+        if programs.wanted == programs.played:
+            programs.step(1)
+        programs.tick(player, news.append)
+        time.sleep(0.05)
+    return sum(line.endswith("playing") for line in news)
+
+
 def comes_first() -> bool:
     """Whether a thread of this process, the one that sounds are made in, has real-time priority.
 
@@ -100,18 +114,21 @@ def strike(player: Player, seconds: float) -> None:
             assert player.send([0x90, key, 100], int(begun + n * AGAIN * 1e9), inlet=1)
 
 
-def compiled(slices: int, idle: float, busy: float) -> dict[str, Any]:
-    """The stream as it is, in turns with an idle interpreter (s) and a busy one."""
+def compiled(slices: int, idle: float, busy: float, changing: bool = False) -> dict[str, Any]:
+    """The stream as it is, in turns with an idle interpreter (s) and a busy one, or one that changes presets."""
     player = Player(RATE, BLOCK)
     rows: dict[bool, list[Integers]] = {False: [], True: []}
-    voices = []
+    voices, changes = [], 0
     with sounding(player):
         first = comes_first()
         last = player.new_blocks()[-1:]
         for n in range(2 * slices):
             seconds = busy if n % 2 else idle
             strike(player, seconds)
-            spend(seconds, bool(n % 2))
+            if n % 2 and changing:
+                changes += change_presets(player, seconds)
+            else:
+                spend(seconds, bool(n % 2))
             block = np.concatenate([last, player.new_blocks()])
             rows[bool(n % 2)].append(block)
             last = block[-1:]
@@ -120,6 +137,7 @@ def compiled(slices: int, idle: float, busy: float) -> dict[str, Any]:
     return {
         "real_time": first,
         "voices": voices,
+        "changes": changes,
         "idle": [counted(r[:, 0], r[:, 1]) for r in rows[False]],
         "busy": [counted(r[:, 0], r[:, 1]) for r in rows[True]],
     }

@@ -37,6 +37,7 @@ SLICES, IDLE, BUSY = 6, 5.0, 10.0  # s of each: they take turns, so that what el
 ALLOWED = 0.001  # of the blocks may be missed because the interpreter is busy
 
 STRESS = f"from live.stressed import compiled\ntell(**compiled({SLICES}, {IDLE}, {BUSY}))"
+CHANGES = "from live.stressed import compiled\ntell(**compiled(2, 3.0, 6.0, changing=True))"
 CONTROL = "from live.stressed import interpreted\ntell(**interpreted(3.0, 6.0))"
 
 
@@ -91,6 +92,23 @@ def test_a_busy_interpreter_does_not_make_blocks_late(tmp_path: Path, capsys: py
     assert sum(row["blocks"] + row["lost"] for row in told["busy"]) >= SLICES * BUSY * RATE / BLOCK
     assert excess <= ALLOWED
     assert share([control["busy"]]) - share([control["idle"]]) > 100 * ALLOWED
+
+
+def test_changing_presets_makes_no_block_late(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Eight ringing strings and one preset after another, designed in the background, beside the same strings alone."""
+    with jack_server(tmp_path, real_time=True) as server:
+        for _ in range(TIMES):
+            told = measured(server, CHANGES)
+            excess = share(told["busy"]) - share(told["idle"])
+            with capsys.disabled():
+                changing = summed(f"{told['changes']} changes in", told["busy"])
+                print(f"\n{changing}; {summed('none in', told['idle'])}")
+            if excess <= ALLOWED:
+                break
+    if not told["real_time"] and share(told["idle"]) > 10 * ALLOWED:
+        pytest.skip(f"{NO_TELLING}: {100 * share(told['idle']):.1f} % of the blocks are missed")
+    assert told["changes"] >= 5
+    assert excess <= ALLOWED
 
 
 # --- notes ------------------------------------------------------------------------------------------------------------
