@@ -133,6 +133,14 @@ def test_it_ends_in_time_and_without_midi(server: Server, tmp_path: Path) -> Non
     with playing(server.environment, tmp_path, "plain", "--midi", "none", "--seconds", "0.5") as program:
         assert program.process.wait(60.0) == 0
     assert "MIDI" not in program.all
+    assert "--keys" not in program.all
+
+
+@needs_jack
+def test_keys_that_nobody_can_type_are_told(server: Server, tmp_path: Path) -> None:
+    with playing(server.environment, tmp_path, "plain", "--keys", "--seconds", "0.5") as program:
+        assert program.process.wait(60.0) == 0
+    assert "--keys hears nothing" in program.all
 
 
 @needs_jack
