@@ -106,7 +106,7 @@ class Session:
             undo.callback(watch.close)
             keys = undo.enter_context(ComputerKeys(self._player, self._plan.keys, min(self._plan.listen)))
             if self._plan.keys and not keys.live:
-                self._display.say("note: --keys hears nothing: what is typed does not come from a terminal", problem=True)
+                self._display.say("note: --keys hears nothing: there is no terminal to type in", problem=True)
             if self._plan.score is not None:
                 events = self._plan.score.events(self._plan.sample_rate)
                 self._demo = Demo(self._player, ((at / self._plan.sample_rate, data) for at, data in events))
