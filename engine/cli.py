@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from engine.commands import devices, play, presets, profile, render, simulate
 from engine.commands.common import EPILOG, Help
+from engine.commands.compiling import compiling_shown
 from engine.errors import EngineError, PhysicsWarning
 
 
@@ -26,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(format="jawari: %(message)s")
     logging.getLogger("jawari").setLevel(logging.INFO)
     try:
-        code = int(args.run(args))
+        with compiling_shown():
+            code = int(args.run(args))
         print(end="", flush=True)
         return code
     except EngineError as error:

@@ -31,6 +31,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.event import Listener, install_listener
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import populate_array
@@ -151,6 +152,25 @@ def tell_if_cold(function: str) -> None:
     """Log why a first run of these sources on this machine takes its time; `function` is "file.name", compiled last."""
     if not INTERPRETED and not any(cache_directory().rglob(f"{function}-*.nbc")):
         logging.getLogger("jawari").info("compiling for this machine, once; up to half a minute")
+
+
+@contextmanager
+def compilations(tell: Callable[[int, bool], None]) -> Iterator[None]:
+    """Within it, after every function: how many have been compiled, and whether one that needs them still is."""
+    with install_listener("numba:compile", _Compilations(tell)):
+        yield
+
+
+class _Compilations(Listener):  # type: ignore[misc]
+    def __init__(self, tell: Callable[[int, bool], None]) -> None:
+        self._tell, self._done, self._begun = tell, 0, 0
+
+    def on_start(self, event: Any) -> None:
+        self._begun += 1
+
+    def on_end(self, event: Any) -> None:
+        self._done += 1
+        self._tell(self._done, self._done < self._begun)
 
 
 def _user_cache() -> Path:

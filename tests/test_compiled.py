@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import io
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +27,7 @@ from numba.core.errors import NumbaError
 from physics.problems import STEEL
 
 from engine import compiled
+from engine.commands.compiling import compiling_shown
 from engine.physics import finite_difference, modal
 from engine.physics.barrier import Barrier, Obstacles, Polynomial
 from engine.physics.excitation import Excitation, pulse
@@ -199,6 +202,30 @@ def test_what_has_no_way_in_from_python_says_so() -> None:
         with pytest.raises(TypeError, match=r"inner is @native.*@called_by_python"):
             inner(1.5)
         assert outer(1.5) == 3.0
+
+
+@pytest.mark.skipif(compiled.INTERPRETED, reason="nothing is compiled then")
+def test_compilation_is_counted_on_a_terminal_and_wiped_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    @compiled.inlined
+    def inner(x: float) -> float:
+        return x + x
+
+    @compiled.inlined
+    def outer(x: float) -> float:
+        return inner(x)  # type: ignore[no-any-return]
+
+    for watched in (True, False):
+        stream = io.StringIO()
+        stream.isatty = lambda watched=watched: watched  # type: ignore[method-assign, misc]
+        monkeypatch.setattr(sys, "stderr", stream)
+        with compiling_shown():
+            assert outer(1.5 if watched else 1) == (3.0 if watched else 2)
+        shown = stream.getvalue().split("\r")
+        if watched:
+            assert any(re.fullmatch(r"jawari: functions compiled: 1, \d+ s\x1b\[K", line) for line in shown)
+            assert shown[-1] == "\x1b[K", "wiped off before anything else is printed"
+        else:
+            assert shown == [""]
 
 
 def test_nan_stays_visible() -> None:

@@ -69,6 +69,7 @@ def stop_at(step: int, unit: str, *arguments: Any) -> tuple[str, bool]:
         return trace
 
     before = sys.gettrace()
+    sys._getframe().f_trace_opcodes = unit == "opcode"  # Python 3.12 must know of it when tracing begins
     sys.settrace(trace)
     try:
         render(*arguments)
