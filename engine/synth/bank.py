@@ -73,11 +73,11 @@ def design_bank(setup: Setup) -> Bank:
     """All keys and voices of a preset at a sample rate."""
     preset, sample_rate, oversample = setup.preset, setup.sample_rate, setup.oversample
     rate = sample_rate * oversample
+    tell_if_cold("renderer.play")
     budget, keys = Budget(setup.polyphony + f.SPARE_VOICES), []
     for hz in setup.tuning.frequencies:
         keys.append(design_key(preset.problem, preset.model, preset.keys, hz, rate))
         budget.spend(keys[-1].design)
-    tell_if_cold("renderer.play")
     bank = Bank(keys, np.zeros(f.TABLE, np.int64))
     ints, numbers = np.zeros((f.KEYS, f.KEY_INTS), np.int64), np.zeros((f.KEYS, f.KEY_FLOATS))
     for key, row, values in zip(keys, ints, numbers):
