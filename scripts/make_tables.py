@@ -3,7 +3,7 @@
 
     python3 scripts/make_tables.py              write them anew
     python3 scripts/make_tables.py --check      only tell which documents are out of date
-    python3 scripts/make_tables.py --measure    measure speed and accuracy first (two minutes; let nothing else run)
+    python3 scripts/make_tables.py --measure    measure speed and accuracy first (three minutes; let nothing else run)
 
 Lists come from the presets and the schema, figures from scripts/measured/, where --measure writes them.
 """
@@ -33,11 +33,14 @@ from engine.preset.materials import MATERIALS
 from engine.preset.schema import render_markdown
 from engine.preset.tuning import SCALES
 from engine.profiling.computer import computer, computer_line
+from engine.profiling.limit import MOST
 from engine.units import QUANTITIES, hz_to_key, key_to_note
 
 MEASURED = ROOT / "scripts" / "measured"
 PART = re.compile(r"(<!-- made: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
-BLOCK, RATE = 64, 48_000  # of scripts/bench_engine.py
+BLOCK, RATE = 64, 48_000  # of scripts/bench_engine.py, and of what is asked of `jawari profile`
+DEADLINE = 1e6 * BLOCK / RATE  # µs
+FACTORS = (1, 2)  # of oversampling
 
 
 def documents() -> list[Path]:
@@ -137,12 +140,11 @@ def read(name: str) -> Any:
 def speed() -> str:
     """What scripts/bench_engine.py found."""
     found = read("engine")
-    deadline = 1e6 * BLOCK / RATE
     rows = [
         ("sitar strings at a time in real time, one core", f"**{found['sitar_voices_x1']:.0f}**"),
         ("the same at twice the rate, as the preset has it", f"{found['sitar_voices_x2']:.0f}"),
         ("whole engine / its kernels alone, 32 strings sounding", f"{found['overhead']:.2f}"),
-        (f"a block of {BLOCK} frames ({deadline:.0f} µs), chord of 25, 1st second", _us(found, "first")),
+        (f"a block of {BLOCK} frames ({DEADLINE:.0f} µs), chord of 25, 1st second", _us(found, "first")),
         ("the same in its 60th second, when most strings sleep", _us(found, "60th")),
     ]
     return f"{_where(found)}\n\n{table(('48 kHz, float64, output stage included', 'measured '), rows)}"
@@ -155,6 +157,26 @@ def _us(found: dict[str, Any], which: str) -> str:
 def _where(found: dict[str, Any]) -> str:
     line = computer_line(found["computer"])
     return f"Measured on {line}, {found['date']}."
+
+
+def load() -> str:
+    """What `jawari profile` found for every preset."""
+    found = read("load")
+    most = {(limit["preset"], limit["oversample"]): limit["voices"] for limit in found["limits"]}
+    rows = []
+    for part in found["parts"]:
+        name, factor, us = part["preset"], part["oversample"], part["us"]
+        if factor == load_preset(name).oversample:
+            strings = us["strings"] + us["contact"]
+            row = (f"{100 * us['contact'] / strings:.0f} %", *(_count(most[name, x]) for x in FACTORS))
+            rows.append((f"`{name}` ×{factor}", f"{100 * strings / part['voices'] / DEADLINE:.2f} %", *row))
+    titles = (f"strings within 70 % at ×{factor} " for factor in FACTORS)
+    head = (f"{BLOCK} frames, as the preset has it", "load of a string ", "of that contact ", *titles)
+    return f"{_where(found)}\n\n{table(head, rows)}"
+
+
+def _count(voices: int) -> str:
+    return f"all {MOST}" if voices == MOST else f"{voices}"
 
 
 def bounces() -> str:
@@ -199,6 +221,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "scales": scales,
     "panel": panel,
     "speed": speed,
+    "load": load,
     "bounces": bounces,
     "energies": energies,
 }
@@ -212,6 +235,24 @@ def measure() -> None:
         file = Path(folder) / "engine.json"
         subprocess.run([sys.executable, ROOT / "scripts" / "bench_engine.py", "--json", file], check=True)
         write("engine", stamp | json.loads(file.read_text(encoding="utf-8")))
+        write("load", stamp | measured_load(Path(folder) / "load.json"))
+
+
+def measured_load(file: Path) -> dict[str, Any]:
+    """How many strings of each preset fit into a block, and what they do there."""
+    how = [
+        "--block-sizes",
+        str(BLOCK),
+        "--voices",
+        "8",
+        "--oversample",
+        ",".join(map(str, FACTORS)),
+        "--json",
+        str(file),
+    ]
+    subprocess.run([sys.executable, "-m", "engine.cli", "profile", *shipped(), *how], check=True, cwd=ROOT)
+    found = json.loads(file.read_text(encoding="utf-8"))
+    return {name: found[name] for name in ("limits", "parts")}
 
 
 def write(name: str, found: dict[str, Any]) -> None:
