@@ -6,8 +6,9 @@ from engine.render import render
 from engine.rendering.note import Note
 from engine.simulate import Simulation, simulate
 from engine.synth.instrument import Instrument
+from engine.versions import VERSION
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "EngineError",

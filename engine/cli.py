@@ -15,6 +15,12 @@ from engine.commands import devices, play, presets, profile, render, simulate
 from engine.commands.common import EPILOG, Help
 from engine.commands.compiling import compiling_shown
 from engine.errors import EngineError, PhysicsWarning
+from engine.versions import VERSION
+
+BEGIN = """begin with:
+  jawari play sitar                      live, from every MIDI keyboard; --keys plays on the computer's keys
+  jawari render sitar --midi song.mid    into sitar.wav
+  jawari presets show sitar              what it is made of"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,8 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
     whole = argparse.ArgumentParser(
-        prog="jawari", description="Strings that collide with things.", epilog=EPILOG, formatter_class=Help
+        prog="jawari",
+        description="Strings that collide with things.",
+        epilog=f"{BEGIN}\n\n{EPILOG}",
+        formatter_class=Help,
     )
+    whole.add_argument("--version", action="version", version=f"jawari {VERSION}", help="say which this is")
     commands = whole.add_subparsers(required=True, metavar="COMMAND")
     for command in (play, render, profile, simulate, presets, devices):
         command.add(commands)

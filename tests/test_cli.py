@@ -46,6 +46,12 @@ def parsers(parser: argparse.ArgumentParser, name: str = "jawari") -> dict[str, 
     return found
 
 
+def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["--version"])
+    assert (ended.value.code, capsys.readouterr().out) == (0, f"jawari {engine.__version__}\n")
+
+
 # --- help -------------------------------------------------------------------------------------------------------------
 
 

@@ -7,13 +7,13 @@ import platform
 import subprocess
 import sys
 from contextlib import suppress
-from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 
 from engine.profiling import clocked
 from engine.rendering.pool import cores
+from engine.versions import version_of
 
 SPUN = 200_000_000  # ns
 GAP = 10_000  # ns: more than any reading of the clock takes
@@ -28,7 +28,7 @@ def computer() -> dict[str, str | int]:
         "cores": cores(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        **{name: _version(name) for name in ("jawari", "numpy", "numba", "llvmlite")},
+        **{name: version_of(name) for name in ("jawari", "numpy", "numba", "llvmlite")},
     }
 
 
@@ -60,13 +60,6 @@ def disturbance_notes(found: dict[str, float]) -> list[str]:
         if governor != "performance":
             notes.append(f"the CPU's frequency follows its load ({governor}); set the governor to performance")
     return notes
-
-
-def _version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:  # run from a clone
-        return "unknown"
 
 
 def _cpu() -> str:

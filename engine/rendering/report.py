@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from engine.rendering.audio_file import load_library
 from engine.rendering.job import Setup, Treatment
 from engine.rendering.target import is_sink, open_sink, whole_file
+from engine.versions import version_of
 
 
 def versions() -> dict[str, str]:
     """Of everything that can change a sample."""
-    found = {"jawari": _version("jawari"), "python": platform.python_version(), "machine": platform.machine()}
-    found |= {name: _version(name) for name in ("numpy", "numba", "llvmlite", "soundfile")}
+    found = {"jawari": version_of("jawari"), "python": platform.python_version(), "machine": platform.machine()}
+    found |= {name: version_of(name) for name in ("numpy", "numba", "llvmlite", "soundfile")}
     return found | {"libsndfile": load_library().__libsndfile_version__}
 
 
@@ -48,10 +48,3 @@ def write_report(path: Path, report: dict[str, Any], *, force: bool) -> None:
     else:
         with whole_file(path, force) as part:
             part.write_bytes(text)
-
-
-def _version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return "unknown"
