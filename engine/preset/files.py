@@ -1,13 +1,13 @@
-"""The files of presets: the shipped ones, a preset's text, and a table beside it. Only small regular files are read."""
+"""The files of presets: the shipped ones, and a table beside a preset."""
 
 from __future__ import annotations
 
-import stat
 from pathlib import Path
 
 from engine.errors import PresetError
+from engine.reading import read_text
 
-MAX_BYTES = 1_000_000
+MAX_BYTES = 1_000_000  # of a preset, a table or a tuning
 
 
 def shipped() -> dict[str, Path]:
@@ -15,33 +15,6 @@ def shipped() -> dict[str, Path]:
     package = Path(__file__).resolve().parents[1]
     folder = next((f for f in (package / "presets", package.parent / "presets") if f.is_dir()), None)
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))} if folder else {}
-
-
-def read_text(path: Path, limit: int = MAX_BYTES, *, errors: str = "strict") -> str:
-    """The text of a regular UTF-8 file of at most `limit` bytes; an error says what it is instead.
-
-    `errors` is what to do with bytes that are not UTF-8, as in `bytes.decode`.
-    """
-    try:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise PresetError("is a directory; name a file in it")
-        if not stat.S_ISREG(mode):  # a pipe or a device could block or never end
-            raise PresetError("is not a regular file; copy it into one")
-        with path.open("rb") as file:
-            content = file.read(limit + 1)
-    except FileNotFoundError:
-        raise PresetError("there is no such file; check the name") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise PresetError(f"cannot be read ({reason}); check the name and the permissions") from None
-    if len(content) > limit:
-        raise PresetError(f"is larger than {limit / 1e6:g} MB; shorten it")
-    try:
-        return content.decode("utf-8-sig", errors)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise PresetError(f"is not UTF-8 in line {line}; save it as UTF-8") from None
 
 
 def beside(folder: Path, name: str) -> Path:
@@ -58,7 +31,7 @@ def read_rows(folder: Path, name: str, limit: int) -> dict[str, list[str]]:
         raise PresetError("must be [[x, height], ...] or the name of a .csv file beside the preset, without a folder")
     path = beside(folder, name)
     rows: dict[str, list[str]] = {}
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path, MAX_BYTES, PresetError).splitlines(), 1):
         cells = [cell.strip() for cell in line.partition("#")[0].split(",", 2)]
         if cells == [""] or (not rows and [cell.lower() for cell in cells] == ["x", "height"]):
             continue

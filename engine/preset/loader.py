@@ -15,10 +15,11 @@ from engine.preset.build import build_controllers, build_problem
 from engine.preset.check import Values
 from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node, read_object, read_yaml
-from engine.preset.files import read_text, shipped
+from engine.preset.files import MAX_BYTES, shipped
 from engine.preset.overrides import Overrides, apply_overrides
 from engine.preset.playing import Controller, Velocity
 from engine.preset.tuning import Tuning, load_tuning
+from engine.reading import read_text
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def _read(source: object, complaints: Complaints) -> tuple[Node, Path | None]:
         complaints.fatal(Place("preset"), f"{shown(source)} is no preset; give a shipped name, a path or a dict")
     path = _locate(os.fsdecode(source), complaints) if isinstance(source, str) else Path(os.fsdecode(source))
     try:
-        text = read_text(path)
+        text = read_text(path, MAX_BYTES, PresetError)
     except PresetError as error:
         complaints.fatal(Place(str(path)), str(error))
     return read_yaml(text, str(path), complaints), path.parent

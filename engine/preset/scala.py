@@ -15,7 +15,8 @@ from typing import NamedTuple, NoReturn
 
 from engine.errors import PresetError
 from engine.preset.complaints import Place, clean, shown
-from engine.preset.files import read_text
+from engine.preset.files import MAX_BYTES
+from engine.reading import read_text
 
 MAX_LINES = 20_000
 MAX_DEGREES = 4096
@@ -78,7 +79,7 @@ class _Lines:
 
     def __init__(self, path: Path) -> None:
         try:
-            text = read_text(path, errors="replace")  # many descriptions are in Latin-1
+            text = read_text(path, MAX_BYTES, PresetError, errors="replace")  # many descriptions are in Latin-1
         except PresetError as error:
             raise PresetError(f"{clean(str(path))}: {error}") from None
         self.place, self.value = Place(str(path)), ""

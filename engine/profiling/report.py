@@ -9,15 +9,14 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from engine.errors import PresetError
 from engine.preset.complaints import clean
-from engine.preset.files import read_text
 from engine.profiling.clocked import DURATION
 from engine.profiling.errors import ReportError
 from engine.profiling.limit import HOLDS
 from engine.profiling.load import histogram
 from engine.profiling.rig import Take
 from engine.profiling.sweep import Plan, Point, Results, Section
+from engine.reading import read_text
 
 FORMAT = "jawari profile 1"
 LARGEST = 1_000_000_000  # bytes of a report that is read: with every block in it, it may be long
@@ -93,14 +92,14 @@ def read_report(path: Path) -> Earlier:
     """A report for comparison; anything else is refused."""
     name = clean(str(path))
     try:
-        found = json.loads(read_text(path, LARGEST))
+        found = json.loads(read_text(path, LARGEST, ReportError))
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise ValueError(f"has no format: {FORMAT}")
         computer, conditions = found["computer"], found["played"]
         if not isinstance(computer, dict) or not isinstance(conditions, dict):
             raise ValueError("computer and played are no objects")
         points = dict(map(_earlier_point, found["points"]))
-    except PresetError as error:
+    except ReportError as error:
         raise ReportError(f"{name}: {error}") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         reason = clean(str(error))[:100]

@@ -6,7 +6,6 @@ this reader keeps the events before the damage, goes on with the next track, and
 
 from __future__ import annotations
 
-import stat
 from array import array
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -17,6 +16,7 @@ import numpy as np
 
 from engine.physics.string import Array
 from engine.preset.complaints import clean
+from engine.reading import read_bytes
 from engine.rendering.errors import ScoreError
 from engine.rendering.score import Score
 
@@ -70,7 +70,7 @@ class Events:
 def read_midi(path: Path) -> Score:
     """The score of a MIDI file; a ScoreError names the file and what is wrong with it."""
     try:
-        return parse_midi(_content(path))
+        return parse_midi(read_bytes(path, MOST_BYTES, ScoreError, "split it"))
     except ScoreError as error:
         raise ScoreError(f"{clean(str(path))}: {error}") from None
 
@@ -97,25 +97,6 @@ def midi_bytes(file: Any) -> bytes:
     buffer = BytesIO()
     file.save(file=buffer)
     return buffer.getvalue()
-
-
-def _content(path: Path) -> bytes:
-    try:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise ScoreError("is a folder; name a MIDI file in it")
-        if not stat.S_ISREG(mode):  # a pipe or a device could block or never end
-            raise ScoreError("is not a regular file; copy it into one")
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise ScoreError("there is no such file; check the name") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ScoreError(f"cannot be read ({reason}); check the name and the permissions") from None
-    if len(data) > MOST_BYTES:
-        raise ScoreError(f"is larger than {MOST_BYTES / 1e6:g} MB; split it")
-    return data
 
 
 def _header(data: bytes) -> Header:

@@ -212,7 +212,7 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "large.yaml").write_bytes(b"#" * (MAX_BYTES + 1))
     for name, what in {
         "absent.yaml": "there is no such file",
-        "": "is a directory",
+        "": "is a folder",
         "pipe.yaml": "is not a regular file",
         "latin.yaml": "is not UTF-8 in line 2",
         "large.yaml": "is larger than 1 MB",

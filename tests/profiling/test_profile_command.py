@@ -339,7 +339,7 @@ REFUSALS: list[tuple[str, int, str]] = [
     ("plain --plot missing/a.png", 6, "its folder does not exist"),
     ("plain --plot a.xyz", 5, "a figure's name must end in one of"),
     ("plain --compare none.json", 2, "none.json: there is no such file"),
-    ("plain --compare folder", 2, "folder: is a directory"),
+    ("plain --compare folder", 2, "folder: is a folder"),
     ("plain --compare text.json", 2, "text.json: is not a report of jawari profile --json"),
     ("plain --compare list.json", 2, "list.json: is not a report"),
     ("plain --compare other.json", 2, "other.json: is not a report"),
