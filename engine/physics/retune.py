@@ -131,10 +131,11 @@ def tune_grid(t: GridTuning, tension: Any, damping: Any, now: Any, before: Any, 
 
 
 @called_by_python
-def lift_points(law: Law, touch: Touch, height: Any, by: Any) -> None:
+def lift_points(law: Law, touch: Touch, height: Any, response: Any, by: Any) -> None:
     """Raise a barrier under points whose displacement is known: psi moves with it, which is the work done."""
     for k in range(height.size):
-        touch.psi[k] = lifted(law, law.slope[k], height[k] - touch.now[k], touch.psi[k], by)
+        eta = height[k] - touch.now[k]
+        touch.psi[k] = lifted(law, law.slope[k], eta, touch.psi[k], touch.force[k], response[k, k], by)
         height[k] += by
 
 
@@ -143,14 +144,21 @@ def lift_nodes(surface: finite_difference.Surface, touch: Touch, newest: Any, by
     """The same under the nodes of a grid."""
     for k in range(surface.height.size):
         eta = surface.height[k] - newest[surface.first_node + REACH + k]
-        touch.psi[k] = lifted(surface.law, surface.law.slope[k], eta, touch.psi[k], by)
+        touch.psi[k] = lifted(surface.law, surface.law.slope[k], eta, touch.psi[k], touch.force[k], surface.answer, by)
         surface.height[k] += by
 
 
 @inlined
-def lifted(law: Law, slope: Any, eta: Any, psi: Any, by: Any) -> Any:
-    """psi after the barrier has moved: rebased at frozen displacement (NUMERICS section 1.3), never below zero."""
-    return max(psi + psi_of(law, slope, eta + by) - psi_of(law, slope, eta), law.zero)
+def lifted(law: Law, slope: Any, eta: Any, psi: Any, force: Any, response: Any, by: Any) -> Any:
+    """psi after the barrier has moved: rebased at frozen displacement (NUMERICS section 1.3), never below zero.
+
+    A contact too stiff for its string to be frozen would take any amount of energy that way. What a hand can put in is
+    bounded: the last step's force times the way, and what it takes to have the string's own inertia follow.
+    """
+    after = psi + psi_of(law, slope, eta + by) - psi_of(law, slope, eta)
+    if by > law.zero:
+        after = min(after, np.sqrt(psi * psi + (force + force) * by + by * by / response))
+    return max(after, law.zero)
 
 
 @inlined

@@ -23,7 +23,7 @@ from engine.preset.tuning import Tuning
 from engine.synth import decimate, output
 from engine.synth import fields as f
 from engine.synth.budget import Budget, thinned
-from engine.synth.keys import Design, Key, design_key, highest_tension, mildest_damping
+from engine.synth.keys import Design, Key, design_key, gap, highest_tension, mildest_damping
 from engine.synth.zones import enrol
 from engine.units import t60_to_decay
 
@@ -85,7 +85,7 @@ def design_bank(setup: Setup) -> Bank:
             _lay_modal(bank, key.design, row, values)
         elif key.design is not None:
             _lay_grid(bank, key.design, key.pitch or 0.0, row, values)
-        values[f.Y_HIGHEST], values[f.Y_MILDEST] = highest_tension(key), mildest_damping(key)
+        values[f.Y_HIGHEST], values[f.Y_MILDEST], values[f.Y_GAP] = highest_tension(key), mildest_damping(key), gap(key)
     numbers[:, f.Y_GAIN] = _rehearse(keys, preset)
     _lay_tables(bank, setup, ints, numbers)
     return bank

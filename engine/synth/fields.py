@@ -141,8 +141,9 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     Y_ANGLE,
     Y_DESIGNED_ANSWER,
     Y_MILDEST,
+    Y_GAP,
     KEY_FLOATS,
-) = range(20)
+) = range(21)
 
 # T_VOICE_INTS: [voices, VOICE_INTS]; from V_FORWARD on addresses.
 V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_NODE, V_PULSE = range(10)

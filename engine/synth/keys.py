@@ -112,8 +112,26 @@ def mildest_damping(key: Key) -> float:
     return -max(0.0, d.grid.loss.terms[0] + float(grid.backward_loss(d.grid.loss.terms, b, d.grid.spacing).min()))
 
 
+def gap(key: Key) -> float:
+    """How far the barrier may be raised before it presses on the string at rest, m."""
+    d = key.design
+    if d is None or not d.points.height.size:
+        return inf
+    if isinstance(d, modal.Design):
+        above = modal.state(d.coefficients).touch.now - d.coefficients.height
+    else:
+        surface, s = d.coefficients.surface, finite_difference.state(d.coefficients)
+        first = surface.first_node + grid.REACH
+        nodes = d.coefficients.rest[first : first + surface.height.size]
+        above = (s.touch.now if surface.obstacle_node.size else nodes) - surface.height
+    return max(0.0, float(above.min()))
+
+
 def highest_tension(key: Key) -> float:
-    """Where bending must stop (N): the grid's stability limit; modes have none."""
+    """Where bending must stop (N): as near to a grid's stability limit as any grid may be; modes have none.
+
+    At the limit itself the shortest wave costs no energy: a wheel that moves would stir it up beyond all bounds.
+    """
     d = key.design
     return _stable(d.problem.string, d.grid, d.rate) if isinstance(d, finite_difference.Design) else inf
 
@@ -122,4 +140,4 @@ def _stable(string: String, g: grid.Grid, rate: float) -> float:
     b = string.wavenumbers(g.intervals)
     s = symbol(b, g.spacing)
     room = 1.0 - grid.backward_loss(g.loss.terms, b, g.spacing) / rate
-    return float(((4.0 * string.density * rate**2 * room - string.stiffness * s**2) / s).min()) * (1.0 - 1e-6)
+    return float(((4.0 * string.density * (rate / grid.MARGIN) ** 2 * room - string.stiffness * s**2) / s).min())

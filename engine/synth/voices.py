@@ -43,7 +43,9 @@ def begin(m: Machine, v: Any, key: Any, channel: Any) -> None:
     for p in range(PULSES):
         m.voice_ints[v, V_PULSE + p] = -1
     own[F_SEMITONES] = zones.bend(m, channel)
-    own[F_DAMPING], own[F_LIFT], own[F_NEXT_LIFT] = 0.0, 0.0, aimed(m, channel, TO_HEIGHT, 0.0)
+    # A barrier that would press on the string goes on from where it touches: in no time it would be a blow.
+    own[F_DAMPING], own[F_LIFT] = 0.0, 0.0
+    own[F_NEXT_LIFT] = min(aimed(m, channel, TO_HEIGHT, 0.0), numbers[Y_GAP])
     own[F_GAIN] = own[F_NEXT_GAIN] = aimed(m, channel, TO_GAIN, 1.0)
     own[F_FADE], own[F_ENERGY], own[F_PEAK] = 1.0, 0.0, 0.0
     own[F_TENSION] = bent(numbers, own[F_SEMITONES])
@@ -151,11 +153,11 @@ def lift(m: Machine, v: Any, to: Any) -> None:
         voice[V_FORCED] = 2  # the hand worked on the string, perhaps since the last look
     if m.settings[S_MODEL] == MODAL:
         c, s = modal_coefficients(ints, numbers, voice, pickups), modal_state(ints, voice, pickups)
-        lift_points(c.law, s.touch, c.height, by)
+        lift_points(c.law, s.touch, c.height, c.response, by)
     else:
         g, t = grid_coefficients(ints, numbers, voice, own, pickups), grid_state(ints, voice)
         if ints[K_OBSTACLES] > 0:
-            lift_points(g.surface.law, t.touch, g.surface.height, by)
+            lift_points(g.surface.law, t.touch, g.surface.height, g.surface.response, by)
         else:
             _, _, newest = fd.levels(t)
             lift_nodes(g.surface, t.touch, newest, by)

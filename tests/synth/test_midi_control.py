@@ -448,3 +448,31 @@ def test_all_controllers_at_once(moves: list[tuple[int, int, int]], name: str) -
 def test_poly_pressure_and_programs_are_ignored() -> None:
     x: Array = raw(instrument("modal"), [(0, on(60)), (10, [0xA0, 60, 99]), (20, [0xC0, 7])], 2400)
     assert (x == raw(instrument("modal"), [(0, on(60))], 2400)).all()
+
+
+@pytest.mark.parametrize("model", ["modal", "fd"])
+def test_a_note_that_begins_over_a_raised_barrier_is_no_blow(model: str) -> None:
+    """The wheel presses a parabola into the string: only a trace of what the contact would store at once moves."""
+    raised, stiffness, stop = 1e-4, 1e8, 0.03
+    preset = {
+        "model": model,
+        "string": {"length": 0.88, "density": 5.55e-4, "tension": 58.8, "stiffness": 7.95e-5},
+        "barrier": {"profile": "parabola", "curvature": 0.75, "to": stop, "points": 7},
+        "contact": {"stiffness": stiffness},
+        "map": [{"source": "wheel", "to": "barrier.height", "range": [0, raised]}],
+    }
+    inst = Instrument(preset, RATE)
+    raw(inst, [(0, cc(1, 127)), (1, on(54, 1))], 2880)
+    voice = inst.arrays["voice_floats"][0]
+    assert voice[f.F_LIFT] == raised
+    assert voice[f.F_PEAK] <= 1e-3 * 0.5 * stiffness * stop * raised**2
+
+
+def test_a_barrier_that_stays_clear_is_where_the_wheel_says_from_the_first_sample() -> None:
+    for preset, clear in (("prepared", True), ("sitar", False)):
+        inst = Instrument(preset, RATE)
+        gap = inst.arrays["key_floats"][60, f.Y_GAP]
+        assert (gap > 5e-5) == clear
+        raw(inst, [(0, cc(1, 64)), (1, on(60))], 2)
+        moved = inst.arrays["voice_floats"][0, f.F_LIFT]
+        assert moved == pytest.approx(64 / 127 * (1e-4 if clear else -1e-4))

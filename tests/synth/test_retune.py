@@ -24,6 +24,7 @@ from engine.units import t60_to_decay
 
 RATE = 48_000.0
 NOW = np.array([], np.int64)
+UNMOVED = np.full((64, 64), 1e-30)  # the answer of points that no force can move
 
 
 def modal_design(problem: Problem) -> modal.Design:
@@ -259,7 +260,7 @@ def test_a_lifted_barrier_does_the_work_that_its_potential_gains(problem: Proble
     at = 0.0
     s.touch.psi[:] = contact.psi_at(height - s.touch.now, d.points, problem.contact.exponent)
     for by in moves:
-        lift_points(c.law, s.touch, height, by)
+        lift_points(c.law, s.touch, height, UNMOVED, by)
         at += by
         wanted = contact.psi_at(d.points.height + at - s.touch.now, d.points, problem.contact.exponent)
         assert np.abs(height - d.points.height - at).max() <= 1e-15
@@ -274,7 +275,7 @@ def test_nodes_are_lifted_as_points_are(problem: Problem, by: float) -> None:
     d = grid_design(problem)
     c, s = d.coefficients, finite_difference.state(d.coefficients)
     assume(c.surface.height.size > 0)
-    surface = c.surface._replace(height=c.surface.height.copy())
+    surface = c.surface._replace(height=c.surface.height.copy(), answer=1e-30)
     inner = slice(c.surface.first_node + 4, c.surface.first_node + 4 + surface.height.size)
     s.level1[inner] += 1e-5
     lift_nodes(surface, s.touch, s.level1, by)
@@ -287,6 +288,25 @@ def test_nodes_are_lifted_as_points_are(problem: Problem, by: float) -> None:
     assert np.abs(s.touch.psi - wanted).max() <= 1e-9 * max(wanted.max(), 1e-30) + 1e-13
 
 
+@settings(max_examples=60)
+@given(problems(), st.floats(1e-6, 1.0), st.floats(1e-6, 1.0), st.floats(0.0, 100.0))
+def test_no_lift_puts_in_more_than_its_force_and_the_string_s_inertia_take(
+    problem: Problem, by: float, deep: float, force: float
+) -> None:
+    """However stiff the contact, however deep the string and however far the way."""
+    assume(problem.barrier is not None)
+    d = modal_design(problem)
+    c, s = d.coefficients, modal.state(d.coefficients)
+    height = c.height.copy()
+    s.touch.now[:] = height - deep
+    s.touch.psi[:] = 0.0
+    s.touch.force[:] = force
+    lift_points(c.law, s.touch, height, c.response, by)
+    most = force * by + 0.5 * by * by / np.diag(c.response)
+    assert (0.5 * s.touch.psi**2 <= most * (1.0 + 1e-9)).all()
+    assert (s.touch.psi > 0.0).all()
+
+
 @settings(max_examples=40)
 @given(problems(), st.lists(st.floats(-1e-4, 1e-4), min_size=1, max_size=8))
 def test_a_string_left_alone_after_a_lift_only_loses(problem: Problem, moves: list[float]) -> None:
@@ -297,7 +317,7 @@ def test_a_string_left_alone_after_a_lift_only_loses(problem: Problem, moves: li
     force = pulse(problem.excitation, RATE, 200)
     modal.kernel(c, s, force, np.zeros((force.size, pickups)))
     for by in moves:
-        lift_points(c.law, s.touch, c.height, by)
+        lift_points(c.law, s.touch, c.height, c.response, by)
         found = energies(modal, c, s, 60, pickups)
         assert np.isfinite(found).all()
         assert (np.diff(found) <= 1e-9 * found.max() + 1e-25).all()
