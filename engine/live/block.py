@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from engine.compiled import (
     called_by_python,
     floats,
-    inlined,
     integer_rows,
     integers,
     native,
@@ -25,7 +24,7 @@ from engine.live.fields import *
 from engine.live.inlet import late_of, ring_of
 from engine.live.stages import change_instrument, room, silent
 from engine.synth import fields as f
-from engine.synth.output import CEILING
+from engine.synth.output import limit_block
 from engine.synth.renderer import play
 from engine.synth.ring import NEVER, flagged, flagged_since, head, push, take
 
@@ -139,7 +138,10 @@ def obey(p: Player, sample: Any, message: Any, stale: Any) -> None:
 
 @native
 def sound(p: Player, frames: Any, out: Any) -> None:
-    """One instrument plays straight to the card, so the samples are those of an offline render; several are mixed."""
+    """One instrument plays straight to the card, so the samples are those of an offline render; several are mixed.
+
+    What would be too loud is bent by the limiter, once, whoever it came from: nothing jumps when one of them ends.
+    """
     channels, played = p.settings[X_CHANNELS], p.settings[X_PLAYED]
     target, sounding = single_rows(out, frames, channels), 0
     for s in range(STAGES):
@@ -158,6 +160,7 @@ def sound(p: Player, frames: Any, out: Any) -> None:
         for n in range(frames):
             peak = max(peak, abs(target[n, c]))
         p.numbers[W_PEAK + c] = max(p.numbers[W_PEAK + c], peak)
+    p.gauges[Q_BENT] += limit_block(out, frames, channels)
 
 
 @native
@@ -178,19 +181,13 @@ def add(p: Player, s: Any, target: Any) -> None:
             left, right = gain * p.mix[n * wide], gain * p.mix[n * wide + wide - 1]
             loudest = max(loudest, abs(left), abs(right))
             if target.shape[1] == 1:
-                add_sample(target, done + n, 0, 0.5 * (left + right))
+                target[done + n, 0] += 0.5 * (left + right)
             else:
-                add_sample(target, done + n, 0, left)
-                add_sample(target, done + n, 1, right)
+                target[done + n, 0] += left
+                target[done + n, 1] += right
         done += span
     if stage[G_STATE] == RINGING and (stage[G_LEFT] == 0 or (loudest < QUIET and silent(stage[G_TABLE]))):
         store_release(stage, G_STATE, EMPTY)  # from here on it is Python's
-
-
-@inlined
-def add_sample(target: Any, n: Any, c: Any, sample: Any) -> None:
-    """Each is below the ceiling already: alone it passes as it is, and nothing jumps when the other ends."""
-    target[n, c] = min(max(target[n, c] + sample, -CEILING), CEILING)
 
 
 @native

@@ -30,7 +30,7 @@ W_FRAME = 0  # ns of one sample, as the sound card's clock has it
 W_NOMINAL = 1  # ns of one sample, by the sample rate
 W_NEXT = 2  # ns after the origin at which the next block is due
 W_SLACK = 3  # ns by which a block may begin late before sound is lost
-W_PEAK = 4  # largest output of two channels since somebody set it to zero
+W_PEAK = 4  # largest sound of two channels, before the limiter, since somebody set it to zero
 W_EARLIEST = 6  # ns: least lateness of the present window
 W_MOVED = 7  # ns by which W_NEXT has jumped in it
 W_NUMBERS = 8
@@ -69,7 +69,8 @@ WRITTEN, ROWS = 0, 8
     Q_SEEN,  # ns: when the last block began
     Q_EVENTS,  # taken from the inlets
     Q_STALE,  # notes not begun because they had waited through a pause of the stream
+    Q_BENT,  # frames in which the limiter bent a sample
     GAUGES,
-) = range(11)
+) = range(12)
 
 MIXED = 1024  # frames that are rendered at a time where instruments are mixed

@@ -18,8 +18,8 @@ from engine.live import fields as x
 from engine.live.player import Integers, Player
 from engine.synth import fields as f
 from engine.synth.instrument import Instrument
-from engine.synth.output import KNEE
-from engine.units import gain_to_db, key_to_note
+from engine.synth.output import KNEE, limit
+from engine.units import db_to_gain, gain_to_db, key_to_note
 
 SILENCE = -120.0  # dB: nothing quieter is told apart
 WINDOW = 1_000_000_000  # ns of blocks that the load is of
@@ -37,11 +37,14 @@ class Load(NamedTuple):
 
 
 class Level(NamedTuple):
-    """Peaks of one channel of the output in dBFS: since the last reading, and held; whether the limiter bent them."""
+    """Peaks of one channel as they are played, dBFS: since the last reading, and held; and how many dB the limiter has
+    taken off each of the two.
+    """
 
     now: float
     held: float
-    limited: bool
+    lowered: float = 0.0
+    held_lowered: float = 0.0
 
 
 class Note(NamedTuple):
@@ -82,6 +85,8 @@ class Reading:
     underflows: int
 
     levels: tuple[Level, ...]
+    bent: int  # frames in which the limiter was at work
+    lowered: float  # dB, by it at most
     polyphony: int
     strings: tuple[String, ...]  # every voice that sounds, low keys first
     notes: tuple[Note, ...]  # the last ones, the newest at the end
@@ -130,6 +135,8 @@ class Meter:
             long=gauges.long,
             underflows=gauges.underflows,
             levels=tuple(hold.take(peak, at) for hold, peak in zip(self._peaks, peaks)),
+            bent=gauges.bent,
+            lowered=max(hold.most_lowered for hold in self._peaks),
             polyphony=0 if playing is None else playing.polyphony,
             strings=strings_of(instruments),
             notes=tuple(self._notes),
@@ -191,13 +198,22 @@ class _Peak:
 
     def __init__(self) -> None:
         self._held, self._since = SILENCE, 0
+        self.most_lowered = 0.0  # dB
 
     def take(self, gain: float, at: int) -> Level:
+        """`gain` is the largest sound since the last time, before the limiter."""
         level = decibels(gain)
         held = max(self._held - FALL * 1e-9 * max(at - self._since - HOLD, 0), SILENCE)
         if level >= held:
             self._held, self._since = held, at = level, at
-        return Level(level, held, gain > KNEE)
+        self.most_lowered = max(self.most_lowered, _lowered(level))
+        return Level(level - _lowered(level), held - _lowered(held), _lowered(level), _lowered(held))
+
+
+def _lowered(level: float) -> float:
+    """By how many dB the limiter lowers a peak: the largest sample is the one that it lowers most."""
+    gain = db_to_gain(level)
+    return level - decibels(limit(gain)) if gain > KNEE else 0.0
 
 
 class _Tally:

@@ -29,9 +29,11 @@ def status(r: Reading) -> str:
     if r.load is None:
         return f"no block asked for in the last second, {count(r.lost, 'block')} lost"
     level = max((level.now for level in r.levels), default=0.0)
+    lowered = max((level.lowered for level in r.levels), default=0.0)
+    limited = f", limited by {lowered:.1f} dB" if lowered > 0.05 else ""
     return (
         f"load {r.load.mean:.0%}, p99 {r.load.p99:.0%}, max {r.load.most:.0%}; {count(len(r.strings), 'voice')}; "
-        f"{level:.1f} dBFS; {count(r.lost, 'block')} lost, {count(r.underflows, 'underflow')}"
+        f"{level:.1f} dBFS{limited}; {count(r.lost, 'block')} lost, {count(r.underflows, 'underflow')}"
     )
 
 
@@ -44,6 +46,10 @@ def report(r: Reading) -> list[str]:
         f"load {r.mean_load:.1%} on average, {r.worst_load:.1%} at worst",
         f"{count(r.lost, 'block')} lost, {count(r.long, 'block')} too long, {count(r.underflows, 'underflow')}",
     ]
+    if r.bent:
+        share = r.bent / max(r.seconds * r.rate, 1.0)
+        limited = f"the limiter was at work for {share:.2%} of the time, by up to {r.lowered:.1f} dB"
+        lines.append(f"{limited}; --set 'gain=-6 dB' plays softer")
     rare = [
         (r.stolen, "voice", "stolen for new notes; raise --polyphony"),
         (r.watchdog, "string", "silenced by the watchdog, their energy grew by itself; raise --oversample"),

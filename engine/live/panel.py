@@ -15,7 +15,7 @@ BLOCK_CHARACTERS = EIGHTHS + "".join(BLOCKS)
 BOLD, DIM, RED, YELLOW = "1", "2", "31", "33"
 HIGH = 0.7  # of the time that a block has: above this a machine's own noise makes blocks late
 RANGE = 60.0  # dB that bars show
-LABEL, TEXT, WIDEST = 9, 35, 40  # columns: left of a bar, right of it, and its own
+LABEL, TEXT, WIDEST = 9, 38, 40  # columns: left of a bar, right of it, and its own
 STRING_ROWS, STRING_BAR = 3, 4
 
 
@@ -109,9 +109,10 @@ def _voices(r: Reading, look: Look) -> str:
 
 def _level(name: str, level: Level, look: Look) -> Line:
     now, held = (f"{db:5.1f}" if db > SILENCE else " -inf" for db in level[:2])
-    text = f"{now} dBFS, peak {held}{' limited' if level.limited else ''}"
+    limited = f" limited {level.held_lowered:.1f} dB" if level.held_lowered > 0.05 else ""
+    text = f"{now} dBFS, peak {held}{limited}"
     drawn = bar(_bar_width(look), 1.0 + level.now / RANGE, mark=1.0 + level.held / RANGE, blocks=look.blocks)
-    return _gauge(name, text, drawn, look)
+    return _gauge(name, text, drawn, look, YELLOW if level.lowered > 0.05 else "")
 
 
 def _note(name: str, velocity: int, channel: int) -> str:

@@ -36,6 +36,7 @@ class Gauges(NamedTuple):
     seen: int
     events: int
     stale: int
+    bent: int
 
 
 class Player:
@@ -151,7 +152,7 @@ class Player:
         return sum(int(inlet.held[x.H_LOST]) for inlet in self._inlets)
 
     def take_peak(self) -> tuple[float, float]:
-        """The largest output of two channels since this was last asked."""
+        """The largest sound of two channels, before the limiter, since this was last asked."""
         left, right = self.numbers[x.W_PEAK : x.W_PEAK + 2]
         self.numbers[x.W_PEAK : x.W_PEAK + 2] = 0.0
         return float(left), float(right)

@@ -227,7 +227,6 @@ def _lay_tables(bank: Bank, setup: Setup, key_ints: NDArray[np.int64], key_float
         "mean": finished.mean,
         "volume": finished.gain,
         "wanted": finished.wanted,
-        "peak": finished.peak,
     }
     assert len(bank.arrays) == f.TABLE
     bank.table[:] = [array.ctypes.data for array in bank.arrays.values()]
@@ -239,7 +238,7 @@ def reset_bank(bank: Bank) -> None:
     a = bank.arrays
     a["settings"][[f.S_CLOCK, f.S_BORN]] = 0
     a["voice_ints"][:, : f.V_FORWARD] = 0
-    for name in ("voice_floats", "ring", "late", "meters", "last", "history", "oldest", "mean", "peak"):
+    for name in ("voice_floats", "ring", "late", "meters", "last", "history", "oldest", "mean"):
         a[name][...] = 0
     a["wanted"][0] = a["numbers"][f.N_VOLUME]
     a["volume"][0] = a["numbers"][f.N_VOLUME] * a["numbers"][f.N_SCALE]

@@ -43,9 +43,8 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     T_MEAN,
     T_VOLUME,
     T_WANTED,
-    T_PEAK,
     TABLE,
-) = range(28)
+) = range(27)
 
 # T_SETTINGS: integers.
 (

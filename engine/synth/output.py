@@ -1,7 +1,8 @@
-"""The last stage, at the sound card's rate: DC blocker, gain, soft limiter, float32.
+"""The last stage, at the sound card's rate: DC blocker, gain, float32; and the soft limiter for what a card plays.
 
 Nothing here knows of blocks. In each sample's arithmetic there is no sum whose order a compiler could choose and no
-product it could fuse in two ways, so the samples are the same however they are cut.
+product it could fuse in two ways, so the samples are the same however they are cut. The limiter has no memory: it takes
+samples that are written already, one by one, live always and in a render only where it is asked for.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.compiled import called_by_python, inlined
+from engine.compiled import called_by_python, inlined, single_rows
 from engine.errors import EngineError
 from engine.physics.string import Array
 from engine.units import db_to_gain
@@ -42,7 +43,6 @@ class State(NamedTuple):
     mean: Array  # [channels]
     gain: Array  # now, times scale; one entry
     wanted: Array  # gain to glide to: anyone may set it between blocks; one entry
-    peak: Array  # [channels] largest |x| before the limiter since last taken
 
 
 def design(sample_rate: float, channels: int = 2, gain: float = 1.0) -> Output:
@@ -62,7 +62,7 @@ def design(sample_rate: float, channels: int = 2, gain: float = 1.0) -> Output:
 
 def state(d: Output) -> State:
     """Memory of silence."""
-    s = State(np.zeros(d.channels), np.zeros(1), np.zeros(1), np.zeros(d.channels))
+    s = State(np.zeros(d.channels), np.zeros(1), np.zeros(1))
     reset(d, s)
     return s
 
@@ -72,7 +72,6 @@ def reset(d: Output, s: State) -> None:
     """Back to silence and to the designed gain."""
     for c in range(s.mean.size):
         s.mean[c] = 0.0
-        s.peak[c] = 0.0
     s.wanted[0] = d.gain
     s.gain[0] = d.gain * d.scale
 
@@ -111,14 +110,20 @@ def finish(d: Output, s: State, x: Any, out: Any) -> None:
             rest = heard - s.mean[c]
             s.mean[c] += d.drift * rest
             sample = gain * rest
-            s.peak[c] = max(s.peak[c], abs(sample))
-            out[n, c] = limit(sample) if abs(sample) > FAINTEST else 0.0
+            out[n, c] = sample if abs(sample) > FAINTEST else 0.0
     s.gain[0] = gain
 
 
 @called_by_python
-def take_peak(s: State, channel: Any) -> Any:
-    """The largest |x| before the limiter since it was last taken. What went out at most is `limit` of it."""
-    peak = s.peak[channel]
-    s.peak[channel] = 0.0
-    return peak
+def limit_block(address: Any, frames: Any, channels: Any) -> Any:
+    """Limit the float32 samples [frames, channels] at `address` where they lie; in how many frames one was bent."""
+    block, bent = single_rows(address, frames, channels), 0
+    for n in range(frames):
+        above = 0
+        for c in range(channels):
+            x = np.float64(block[n, c])
+            if not abs(x) <= KNEE:
+                block[n, c] = limit(x)
+                above = 1
+        bent += above
+    return bent

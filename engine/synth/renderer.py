@@ -18,7 +18,10 @@ from engine.synth.voices import glide, look, sound
 
 @called_by_python
 def play(table: Any, frames: Any, out: Any) -> None:
-    """The next `frames` samples, float32 [frames, channels] at address `out`, ready for a sound card or a file."""
+    """The next `frames` samples, float32 [frames, channels] at address `out`; nothing keeps them below full scale.
+
+    A file of floats holds them as they are; `output.limit_block` makes them fit for a sound card.
+    """
     m = machine(table)
     target = single_rows(out, frames, m.settings[S_CHANNELS])
     done = 0

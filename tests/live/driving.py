@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from synth.playing import limited
 
 from engine.live import fields as x
 from engine.live.block import run_block
@@ -78,7 +79,9 @@ def play_through(player: Player, begun: Iterable[float], block: int, arrivals: S
 
 
 def replay(inst: Instrument, journal: NDArray[np.int64], frames: int, offset: int = 0) -> NDArray[np.float32]:
-    """The offline render of what a player obeyed, with the smallest numbers taken as zero, as on a card's thread."""
+    """The offline render of what a player obeyed, limited, and with the smallest numbers taken as zero, as on a card's
+    thread.
+    """
     inst.reset()
     out, done = np.full((frames, inst.channels), np.nan, np.float32), 0
     for first in range(0, len(journal), 1000):  # no more than the ring can hold
@@ -89,7 +92,7 @@ def replay(inst: Instrument, journal: NDArray[np.int64], frames: int, offset: in
         inst.run(out[done:upto])
         done = upto
     inst.run(out[done:])
-    return flushed(out)
+    return flushed(limited(out))
 
 
 def flushed(out: NDArray[Any]) -> NDArray[Any]:

@@ -22,6 +22,7 @@ from engine.live.panel import BLOCK_CHARACTERS, HIGH, Look, bar, bare, draw, dur
 from engine.live.player import Player
 from engine.live.terminal import cells, cut
 from engine.synth import fields as f
+from engine.synth.output import limit
 from engine.units import key_to_note
 
 RATE, BLOCK = 48_000, 128
@@ -114,15 +115,18 @@ def test_a_peak_stands_and_then_falls() -> None:
     player, clock = Player(RATE, BLOCK), Clock()
     meter = Meter(player, clock)
     player.numbers[x.W_PEAK : x.W_PEAK + 2] = 1.0, 0.1
-    assert meter.read().levels == (Level(0.0, 0.0, True), Level(pytest.approx(-20.0), pytest.approx(-20.0), False))
+    down = pytest.approx(-20.0 * np.log10(limit(1.0)))  # what the limiter makes of full scale
+    up = -down.expected
+    assert meter.read().levels == (Level(up, up, down, down), Level(pytest.approx(-20.0), pytest.approx(-20.0)))
     clock.at += HOLD
-    assert meter.read().levels == (Level(SILENCE, 0.0, False), Level(SILENCE, pytest.approx(-20.0), False))
+    assert meter.read().levels == (Level(SILENCE, up, 0.0, down), Level(SILENCE, pytest.approx(-20.0)))
     clock.at += SECOND
     assert [level.held for level in meter.read().levels] == pytest.approx([-FALL, -20.0 - FALL])
     player.numbers[x.W_PEAK] = 0.5
-    assert meter.read().levels[0] == Level(pytest.approx(-6.0206, abs=1e-4), pytest.approx(-6.0206, abs=1e-4), False)
+    assert meter.read().levels[0] == Level(pytest.approx(-6.0206, abs=1e-4), pytest.approx(-6.0206, abs=1e-4))
     clock.at += 100 * SECOND
-    assert meter.read().levels == (Level(SILENCE, SILENCE, False),) * 2
+    assert meter.read().levels == (Level(SILENCE, SILENCE),) * 2
+    assert meter.read().lowered == down
 
 
 def test_mono_has_one_level() -> None:
@@ -240,11 +244,11 @@ def test_counts_outlive_instruments(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_panel() -> None:
     assert draw(READING, Look(79, blocks=False, colours=False)) == [
         "sitar  USB Audio  48000 Hz, 128 frames, 5.3 ms",
-        "load     ####====........|................  mean  12%  p99  25%  max  50%",
+        "load     ####====.......|..............  mean  12%  p99  25%  max  50%",
         "blocks   0 lost, 1 too long, 2 underflows, 1:02:03 played",
-        "voices   ####.............................    2 of 16, 3 stolen",
-        "left     ################..........|......  -30.0 dBFS, peak -12.0",
-        "right    .............................|...   -inf dBFS, peak  -6.0 limited",
+        "voices   ####..........................    2 of 16, 3 stolen",
+        "left     ###############.........|.....  -30.0 dBFS, peak -12.0",
+        "right    ............................|.   -inf dBFS, peak  -3.0 limited 1.5 dB",
         "notes    E3 85 ch3  C3 90",
         "strings  C3   ###. -15  A#-1 .... -99",
         "",
@@ -280,6 +284,8 @@ def test_colours_are_for_trouble() -> None:
 
     assert "\x1b[33m" not in line(READING, "load")
     assert "\x1b[33m" in line(sick(load=Load(0.3, HIGH + 0.01, 0.8)), "load")
+    assert "\x1b[33m" not in line(READING, "right")  # was limited a moment ago
+    assert "\x1b[33m" in line(sick(levels=(Level(-1.0, -1.0, 3.2, 3.2),)), "level")
     assert "\x1b[31m" not in "".join(draw(READING, Look(79)))
     assert "\x1b[31m3 lost\x1b[0m" in line(sick(lost=3), "blocks")
     assert "2 silenced by the watchdog, 1 events lost" in line(sick(watchdog=2, events_lost=1), "faults")
@@ -305,7 +311,8 @@ READINGS = st.builds(
     preset=NAMES, device=NAMES, rate=FINITE, block_size=COUNTS, latency=FINITE, ports=st.tuples(NAMES) | st.just(()),
     hint=NAMES, load=st.none() | st.builds(Load, FINITE, FINITE, FINITE), mean_load=FINITE, worst_load=FINITE,
     seconds=FINITE, blocks=COUNTS, lost=COUNTS, long=COUNTS, underflows=COUNTS,
-    levels=st.lists(st.builds(Level, LEVELS, LEVELS, st.booleans()), max_size=2).map(tuple), polyphony=COUNTS,
+    levels=st.lists(st.builds(Level, LEVELS, LEVELS, LEVELS, LEVELS), max_size=2).map(tuple),
+    bent=COUNTS, lowered=FINITE, polyphony=COUNTS,
     strings=st.lists(st.builds(String, st.sampled_from(["C3", "A#-1"]), LEVELS, st.booleans()), max_size=40).map(tuple),
     notes=st.lists(st.builds(Note, st.just("F#3"), COUNTS, st.integers(0, 15)), max_size=8).map(tuple),
     notes_played=COUNTS, stolen=COUNTS, watchdog=COUNTS, events_lost=COUNTS, stale=COUNTS,
@@ -404,7 +411,7 @@ def test_durations_and_counts_read_well() -> None:
 
 def test_levels_are_ordered_as_loudness_is() -> None:
     """The bar of a louder channel is never shorter."""
-    drawn = [draw(replace(READING, levels=(Level(db, SILENCE, False),)), Look(79))[4] for db in range(-70, 5)]
+    drawn = [draw(replace(READING, levels=(Level(db, SILENCE),)), Look(79))[4] for db in range(-70, 5)]
     filled = [sum(BLOCK_CHARACTERS.index(c) + 1 for c in line if c in "▏▎▍▌▋▊▉█") for line in drawn]
     assert all(a <= b for a, b in pairwise(filled))
     assert filled[0] == 0 < filled[-1]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from live.driving import CEILING, Card, held, stage_of, unpacked
 from numpy.typing import NDArray
-from synth.playing import SMALL, bend, cc, off, on, pressure
+from synth.playing import SMALL, bend, cc, limited, off, on, pressure
 
 from engine.live import fields as x
 from engine.live.player import Gauges, Player
@@ -76,10 +76,10 @@ def test_old_notes_ring_out_while_new_ones_are_the_new_instrument_s() -> None:
     got, journal = np.concatenate(card.heard), player.new_events()
     a = offline(old, journal, 0, second, untouched, len(got))
     b = offline(new, journal, second, 1 << 40, carried, len(got))
-    together = np.clip(a.astype(float) + b, -CEILING, CEILING).astype(np.float32)
+    together = limited(a + b)
     assert (got[:alone] == together[:alone]).all()
     assert np.abs(got - together).max() < 1e-5
-    assert (got[alone:] == b[alone:]).all()
+    assert (got[alone:] == limited(b)[alone:]).all()
     assert np.abs(a[second:]).max() > 0.1
     assert np.abs(b).max() > 0.05
     assert alone < 4 * RATE

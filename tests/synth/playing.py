@@ -13,6 +13,7 @@ import numpy as np
 from engine.physics.string import Array
 from engine.synth import fields as f
 from engine.synth.instrument import Instrument
+from engine.synth.output import limit_block
 from engine.synth.renderer import play_raw
 
 RATE = 48_000
@@ -110,6 +111,13 @@ def render(inst: Instrument, events: Iterable[Event], frames: int, cuts: Sequenc
     for start, stop in pairwise([0, *cuts, frames]):
         inst.run(out[start:stop])
     return out
+
+
+def limited(out: Array) -> Array:
+    """The same sound as a card would play it."""
+    copy = np.array(out, np.float32, order="C")
+    limit_block(copy.ctypes.data, *copy.shape)
+    return copy
 
 
 def raw(inst: Instrument, events: Iterable[Event], frames: int) -> Array:
