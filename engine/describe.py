@@ -90,7 +90,7 @@ def describe(preset: Preset, sample_rate: float = 48_000.0) -> Description:
     first_partial = string.pitch * sqrt(1.0 + string.inharmonicity)
 
     def at(pitch: float | None) -> tuple[Design | None, str]:
-        key = design_key(preset.problem, preset.model, preset.keys, pitch, rate)
+        key = design_key(preset.problem, preset.model, preset.keys, pitch, rate, preset.tracking)
         return key.design, key.silent_because
 
     own, reason = at(first_partial)

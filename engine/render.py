@@ -14,6 +14,7 @@ from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
 from engine.rendering.errors import ScoreError
 from engine.rendering.job import Setup, make_player
+from engine.rendering.levels import limited
 from engine.rendering.midi_file import midi_bytes, parse_midi, read_midi
 from engine.rendering.note import PHRASE, Note, parse_notes
 from engine.rendering.score import Score, score_of_messages, score_of_notes
@@ -33,13 +34,15 @@ def render(
     polyphony: int | None = None,
     tuning: Any = None,
     mono: bool = False,
+    limit: bool = False,
     overrides: Mapping[str, Any] | Sequence[str] | None = None,
 ) -> Sound:
     """The sound [frames, channels] of notes on a preset; row 0 is t = 0, whatever the latency of the instrument.
 
     `notes` are a list of `Note`, a text such as "C4:0:2 E4:.5:2", a MIDI file (path or mido.MidiFile), or mido messages
     whose `time` is in seconds from the start; without them the preset's phrase is played. `tail` seconds follow the
-    last event; without it, what the strings need to fall silent, at most 30 s.
+    last event; without it, what the strings need to fall silent, at most 30 s. Nothing keeps the sound below full
+    scale; with `limit` it is bent as live sound is.
     """
     if not isinstance(preset, Preset):
         preset = load_preset(preset, overrides)
@@ -49,7 +52,10 @@ def render(
     player = make_player(preset, setup)
     score = phrase(preset) if notes is None else read_score(notes)
     chunks = [chunk.copy() for chunk in stream(player, score, tail)]
-    return np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])
+    sound = np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])
+    if limit:
+        limited(sound)
+    return sound
 
 
 def read_score(source: object) -> Score:

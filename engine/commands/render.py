@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -40,15 +41,21 @@ EXAMPLES = """examples:
   jawari render sitar --midi song.mid --start 30 --end 45 -o extract.wav --report extract.json
   jawari render sitar --midi song.mid --stems channel -o song.wav     song-channel-01.wav and so on
   jawari render --all-presets -o sounds                   every shipped preset, as many at a time as there are cores
-  jawari render sitar -o - | aplay                        sound as it is made, for another program
+  jawari render sitar --limit -o - | aplay                sound as it is made, for another program
 
 notes are note:start:duration or note:start:duration:velocity, times in seconds, C4 being key 60. MIDI files are of
 type 0 or 1; of a damaged one, what can be read is played, and said. A file appears under its name when it is whole:
 after an error, an interrupt or a full disk there is none, and what --force would have replaced is still there. Of a
 link, the file it points to is written. The same command gives the same bytes.
 
+a file holds what was played. Floats (--bit-depth 32f) keep any level; in whole numbers a peak above full scale would be
+cut off, so all of the sound is lowered then, by what is said, and all stems by as much as the loudest of them needs.
+--limit bends loud samples instead, as live sound is bent: above -6 dBFS, never above -0.1.
+
 to standard output (-), a pipe or a device goes WAV without a length, or whole FLAC with --format flac; what else is
-to be said then goes to standard error. SIGTERM ends a render as Ctrl-C does, with exit code 143."""
+to be said then goes to standard error. Sound that waits for its level (whole numbers without --limit, --normalize,
+--loudness) comes when all of it is played; with --limit or as floats it comes as it is made. SIGTERM ends a render as
+Ctrl-C does, with exit code 143."""
 
 
 def add(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -109,6 +116,8 @@ def _add_files(p: argparse._ArgumentGroup) -> None:
     level = p.add_mutually_exclusive_group()
     level.add_argument("--gain", default="0", metavar="DB", help="louder or softer by this")
     level.add_argument("--normalize", nargs="?", const="-1", metavar="DBFS", help="bring the peak there; alone: to -1")
+    level.add_argument("--loudness", metavar="LUFS", help="bring the integrated loudness there, such as -16")
+    p.add_argument("--limit", action="store_true", help="the soft limiter of live sound, after the gain; see below")
     p.add_argument("--stems", choices=("channel", "key"), help="a file for every MIDI channel or key instead of one")
     p.add_argument(
         "--report", type=Path, metavar="FILE", help="JSON: versions, levels, speed, stolen voices, faults; - prints it"
@@ -149,14 +158,19 @@ def _setup(args: argparse.Namespace) -> Setup:
 
 
 def _treatment(args: argparse.Namespace) -> Treatment:
-    if args.stems and args.normalize is not None:
-        raise UsageError("--normalize would give every stem another gain, so that they no longer add up; use --gain")
+    for name, value in (("--normalize", args.normalize), ("--loudness", args.loudness)):
+        if args.stems and value is not None:
+            raise UsageError(f"{name} would give every stem another gain, so that they no longer add up; use --gain")
+    if args.limit and args.normalize is not None:
+        raise UsageError("--normalize leaves nothing for --limit to do; leave one of them out, or use --loudness")
     if args.seed < 0:
         raise UsageError(f"--seed = {args.seed}: must be 0 or more; choose another")
     return Treatment(
         depth=args.bit_depth,
         gain=_decibels("--gain", args.gain),
         normalize=None if args.normalize is None else _decibels("--normalize", args.normalize),
+        loudness=None if args.loudness is None else _decibels("--loudness", args.loudness),
+        limit=args.limit,
         tail=None if args.tail is None else quantity("--tail", args.tail, "s"),
         seed=args.seed,
         format=args.format,
@@ -165,8 +179,7 @@ def _treatment(args: argparse.Namespace) -> Treatment:
 
 
 def _decibels(name: str, text: str) -> float:
-    number = text.strip()
-    number = number[:-4] if number.lower().endswith("dbfs") else number.removesuffix("dB").removesuffix("db")
+    number = re.sub(r"(?i)\s*(dBFS|dB|LUFS)$", "", text.strip())
     db = quantity(name, number, "")
     if abs(db) > _MOST_DB:
         raise UsageError(f"{name} = {shown(text)}: must be {-_MOST_DB:g} to {_MOST_DB:g} dB")
@@ -218,7 +231,7 @@ def _jobs(
     parts = score.parts(args.stems).items()
     outputs = [Output(path.with_name(f"{path.stem}-{part}{path.suffix}"), stem) for part, stem in parts]
     shares = [tuple(outputs[first :: cores()]) for first in range(cores())]
-    return [Job(preset, setup, treatment, share) for share in shares if share]
+    return [Job(preset, setup, treatment, share, together=str(path)) for share in shares if share]
 
 
 def _path(args: argparse.Namespace, name: str) -> Path:
@@ -255,6 +268,7 @@ def _tell(outcomes: Sequence[Outcome], reports: Sequence[dict[str, Any]], listen
         peak, loudness = report["peak_dbfs"], report["loudness_lufs"]
         level = "silence" if peak is None else f"peak {peak:.1f} dBFS"
         level += "" if loudness is None else f", {loudness:.1f} LUFS"
+        level += f", {report['bent_share']:.2%} of it limited" if report["bent_frames"] else ""
         name = named(Path(report["file"]))
         _say(f"wrote {name}: {report['seconds']:.2f} s, {level}, {report['speed']:.1f}x real time", listener)
         for text in _faults(report):
@@ -268,8 +282,9 @@ def _faults(report: dict[str, Any]) -> list[str]:
         "watchdog": "strings were silenced, their energy grew by itself; raise --oversample",
         "events_lost": "events were lost",
     }
+    remarks = [report["level"]] if report["level"] else []
     silent = [f"{note} is silent: {reason}" for note, reason in report["silent_keys"].items()]
-    return [f"{report[key]} {text}" for key, text in faults.items() if report.get(key)] + silent
+    return remarks + [f"{report[key]} {text}" for key, text in faults.items() if report.get(key)] + silent
 
 
 def _say(text: str, listener: TextIO) -> None:

@@ -17,7 +17,7 @@ from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node, read_object, read_yaml
 from engine.preset.files import MAX_BYTES, shipped
 from engine.preset.overrides import Overrides, apply_overrides
-from engine.preset.playing import Controller, Velocity
+from engine.preset.playing import Controller, Tracking, Velocity
 from engine.preset.tuning import Tuning, load_tuning
 from engine.reading import read_text
 
@@ -38,6 +38,7 @@ class Preset:
     release: float
     tuning: Tuning
     velocity: Velocity
+    tracking: Tracking
     controllers: tuple[Controller, ...]
     pans: tuple[float, ...]  # of problem.pickups
     phrase: str
@@ -71,6 +72,7 @@ def load_preset(source: str | os.PathLike[str] | Mapping[str, Any], overrides: O
         release=values["release"],
         tuning=values["tuning"] if values.given("tuning") else load_tuning(),
         velocity=Velocity(values["velocity.force"], values["velocity.duration"]),
+        tracking=Tracking(*(values[f"tracking.{word}"] for word in ("duration", "force", "position", "release"))),
         controllers=controllers,
         pans=tuple(values[f"{path}.pan"] for path in values.instances("pickups")) or (0.0,),
         phrase=values["phrase"],

@@ -11,7 +11,7 @@ from engine.physics.excitation import SHAPES, Excitation
 from engine.physics.problem import PICKUP_KINDS, Contact, Pickup
 from engine.preset.key import Key
 from engine.preset.materials import MATERIALS
-from engine.preset.playing import MAX_CONTROLLERS, TARGETS, Velocity
+from engine.preset.playing import MAX_CONTROLLERS, TARGETS, Tracking, Velocity
 from engine.preset.profiles import SURFACES, own
 
 PROFILES = (*SURFACES, "points")  # surfaces are distributed along the string, points are lumped
@@ -119,7 +119,8 @@ TABLE = (
     Key("polyphony", "whole", "How many strings may sound at a time.", 16, low=1, high=256),
     Key(
         "gain", "level",
-        "Loudness on top of the calibration, by which one note of velocity 100 peaks near -12 dBFS in every preset.",
+        "Loudness on top of the calibration, by which a note of velocity 100 is equally loud on every key of every "
+        "preset.",
         0.0, "dB", -60.0, 24.0,
     ),
     _number("release", "s", (1e-3, 60.0), 0.3, "Time in which a string falls by 60 dB once its key is let go."),
@@ -137,6 +138,25 @@ TABLE = (
     _number(
         "velocity.duration", "", (-3.0, 3.0), Velocity.duration,
         "The excitation's duration goes with (velocity/100) to this power; below 0, loud notes are brighter.",
+    ),
+    _number(
+        "tracking.duration", "", (-2.0, 2.0), Tracking.duration,
+        "The excitation's duration goes with (pitch / the string's own pitch) to this power: at -1 it is the same "
+        "share of the period at every key, at 0 the same time.",
+    ),
+    _number(
+        "tracking.force", "", (-3.0, 3.0), Tracking.force,
+        "The excitation's force goes with (pitch / own pitch) to this power. Where tension makes the keys: at 2 all "
+        "strings swing equally far, at 1 as far as if they had been shortened instead, at 0 high ones hardly move.",
+    ),
+    _number(
+        "tracking.position", "", (-2.0, 2.0), Tracking.position,
+        "The excitation's position goes with (pitch / own pitch) to this power: where length makes the keys, a hand "
+        "that stays where it is has 1. At least 0.01 from both ends.",
+    ),
+    _number(
+        "tracking.release", "", (-2.0, 2.0), Tracking.release,
+        "The release goes with (pitch / own pitch) to this power: below 0, low strings are slower to stop.",
     ),
     Key(
         "map.source", "source",
@@ -163,7 +183,7 @@ TABLE = (
 )  # fmt: skip
 
 KEYS = {key.name: key for key in TABLE}
-GROUPS = ("string", "string.loss", "barrier", "contact", "excitation", "pickups", "velocity", "map")
+GROUPS = ("string", "string.loss", "barrier", "contact", "excitation", "pickups", "velocity", "tracking", "map")
 REPEATED = {  # groups that come several times: fewest, most, and how to write them
     "pickups": (1, MAX_PICKUPS, "{at: 0.1, kind: displacement}"),
     "map": (0, MAX_CONTROLLERS, "{source: wheel, to: barrier.height, range: [0 mm, 0.2 mm]}"),

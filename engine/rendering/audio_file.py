@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ from engine.rendering.target import (
 )
 
 BIT_DEPTHS = {"16": "PCM_16", "24": "PCM_24", "32f": "FLOAT"}
+# The largest sample that each holds, dither and rounding included.
+FULL_SCALE = {"16": 1.0 - 2.0**-14, "24": 1.0 - 2.0**-23, "32f": inf}
 _BYTES = {"16": 2, "24": 3, "32f": 4}
 _SYSTEM_ERROR = 2  # what libsndfile says when the system refuses
 LARGEST_WAV = 2**32 - 2**16  # bytes of samples, with room for the header

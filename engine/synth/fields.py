@@ -67,20 +67,16 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
 # T_NUMBERS: floats.
 (
     N_RATE,
-    N_FORCE,
-    N_DURATION,
     N_FORCE_POWER,
     N_DURATION_POWER,
-    N_RELEASE,
     N_GLIDE,
     N_FADE,
-    N_POSITION,
     N_DRIFT,
     N_OUTPUT_GLIDE,
     N_SCALE,
     N_VOLUME,
     NUMBERS,
-) = range(14)
+) = range(10)
 
 # T_KEY_INTS: [KEYS, KEY_INTS].
 (
@@ -141,8 +137,12 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     Y_DESIGNED_ANSWER,
     Y_MILDEST,
     Y_GAP,
+    Y_FORCE,
+    Y_DURATION,
+    Y_POSITION,
+    Y_RELEASE,
     KEY_FLOATS,
-) = range(21)
+) = range(25)
 
 # T_VOICE_INTS: [voices, VOICE_INTS]; from V_FORWARD on addresses.
 V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_NODE, V_PULSE = range(10)

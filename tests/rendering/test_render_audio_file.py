@@ -142,16 +142,19 @@ import numpy as np
 from pathlib import Path
 from engine.rendering.audio_file import Format, audio_file
 from engine.rendering.errors import FileError
-from engine.rendering.levels import normalised
+from engine.rendering.levels import Spool
 
 most = int(sys.argv[3])
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 audio = np.random.default_rng(0).uniform(-1.0, 1.0, (4096, 2)).astype(np.float32)
 path = Path(sys.argv[1])
 try:
-    with audio_file(path, Format(48_000, 2, sys.argv[2]), 10_000) as file:
-        chunks = [audio] * 20
-        for chunk in normalised(chunks, 2, -1.0, path.parent) if len(sys.argv) > 4 else chunks:
+    chunks = [audio] * 20
+    with Spool(path, 48_000, 2) as spool, audio_file(path, Format(48_000, 2, sys.argv[2]), 10_000) as file:
+        if len(sys.argv) > 4:
+            spool.fill(chunks * 20)
+            chunks = spool.chunks()
+        for chunk in chunks:
             file.write(chunk)
 except FileError as error:
     print(error)
@@ -169,8 +172,8 @@ def test_a_full_disk_is_told_in_a_line_and_nothing_is_left(tmp_path: Path, name:
     assert (done.stderr, done.returncode, list(tmp_path.iterdir())) == ("", 0, [])
 
 
-def test_a_disk_full_of_the_sound_to_be_normalised_is_told_too(tmp_path: Path) -> None:
-    done = full_disk(tmp_path, "a.wav", "16", "400000", "normalise")
+def test_a_disk_full_of_sound_that_waits_is_told_too(tmp_path: Path) -> None:
+    done = full_disk(tmp_path, "a.wav", "16", "400000", "waits")
     assert "cannot be written" in done.stdout
     assert (done.stderr, done.returncode, list(tmp_path.iterdir())) == ("", 0, [])
 

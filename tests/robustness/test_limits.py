@@ -18,8 +18,8 @@ from engine.physics.barrier import ContactPoints
 from engine.preset.loader import load_preset, shipped
 from engine.simulate import SCHEMES, simulate
 from engine.synth import budget
-from engine.synth.bank import REHEARSED
 from engine.synth.instrument import Instrument
+from engine.synth.rehearsal import REHEARSED
 
 ROOT = Path(__file__).parents[2]
 RATE = 8_000
