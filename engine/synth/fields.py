@@ -206,3 +206,18 @@ LATE = L_FLAGS + CHANNELS * ENDS
 
 # T_METERS: integers that drivers read.
 M_STOLEN, M_WATCHDOG, M_LOST, M_SOUNDING, M_MOST, METERS = range(6)
+
+# An ensemble: instruments that share a clock, a way in and a way out. Its table of addresses:
+PARTS = 128  # instruments that it may hold, by the number of their part
+PROGRAMS = 1024  # that can be chosen; a bank select counts 128 of them
+E_SETTINGS, E_PARTS, E_GAINS, E_ROUTES, E_PROGRAMS, E_LISTENER, E_MIX, ENSEMBLE = range(8)
+# E_SETTINGS: channels of its sound, samples played, the part that last began a note or was chosen (-1: none yet).
+D_CHANNELS, D_CLOCK, D_LATEST, ENSEMBLE_SETTINGS = range(4)
+# E_PARTS: [PARTS, PART_INTS]. Python fills an absent part and says that it has arrived; from then on only who plays
+# writes U_STATE. U_DELAY: samples by which its events are late, so that all are heard together; U_ALL: every channel
+# is to begin its notes on it; U_ASKED: it may go as soon as nobody hears it.
+U_STATE, U_TABLE, U_CHANNELS, U_DELAY, U_ALL, U_ASKED, PART_INTS = range(7)
+ABSENT, ARRIVED, PLAYING = range(3)
+# E_GAINS: [PARTS, 2], left and right. E_ROUTES: for each channel the part that its notes begin on, or -1.
+# E_PROGRAMS: for each program its part, or -1.
+MIXED = 1024  # frames that are rendered at a time where instruments are mixed
