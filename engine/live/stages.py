@@ -11,6 +11,7 @@ from typing import Any
 from engine.compiled import guarded, integer_rows, integers, load_acquire, native, pasted, store_release
 from engine.live.fields import *
 from engine.synth import fields as f
+from engine.synth.idle import adopt
 from engine.synth.ring import NEVER, head
 
 
@@ -38,18 +39,10 @@ def change_instrument(settings: Any, stages: Any) -> None:
         return
     if played >= 0:
         stages[played, G_STATE] = RINGING
-        before, after = channels_of(stages[played, G_TABLE]), channels_of(stages[wanted, G_TABLE])
-        for c in range(f.CHANNELS):
-            for i in range(f.CHANNEL_INTS):
-                after[c, i] = before[c, i]
+        adopt(stages[wanted, G_TABLE], 0, stages[played, G_TABLE])
     stages[wanted, G_OFFSET] = settings[X_CLOCK]
     stages[wanted, G_STATE] = PLAYED
     store_release(settings, X_PLAYED, wanted)
-
-
-@pasted
-def channels_of(table: Any) -> Any:
-    return integer_rows(integers(table, f.TABLE)[f.T_CHANNELS], f.CHANNELS, f.CHANNEL_INTS)
 
 
 @pasted

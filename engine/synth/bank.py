@@ -237,6 +237,7 @@ def reset_bank(bank: Bank) -> None:
     """As if just made: clock at zero, no voice sounding, controllers never moved, no zones, filters empty."""
     a = bank.arrays
     a["settings"][[f.S_CLOCK, f.S_BORN]] = 0
+    a["settings"][[f.S_IDLE, f.S_QUIET]] = 1
     a["voice_ints"][:, : f.V_FORWARD] = 0
     for name in ("voice_floats", "ring", "late", "meters", "last", "history", "oldest", "mean"):
         a[name][...] = 0

@@ -61,8 +61,10 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     S_SHAPE,
     S_CLOCK,
     S_BORN,
+    S_IDLE,  # 1: no voice sounds, the filters are empty, and silence is all that comes out until a note begins
+    S_QUIET,  # 1 as long as nothing but silence has come out since the last tick
     SETTINGS,
-) = range(14)
+) = range(16)
 
 # T_NUMBERS: floats.
 (

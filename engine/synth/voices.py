@@ -34,6 +34,7 @@ SETTLED = 1e-4  # semitones, or shares of a target, that end a glide
 def begin(m: Machine, v: Any, key: Any, channel: Any) -> None:
     """Take a free slot: the key's string at rest, at the channel's tension and barrier height."""
     own, numbers = m.voice_floats[v], m.key_floats[key]
+    m.settings[S_IDLE] = 0
     m.voice_ints[v, V_STATE] = HELD
     m.voice_ints[v, V_KEY] = key
     m.voice_ints[v, V_CHANNEL] = channel
