@@ -12,6 +12,7 @@ import numpy as np
 from engine.errors import PhysicsError
 from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
+from engine.preset.rack import Rack, is_rack, load_rack
 from engine.rendering.errors import ScoreError
 from engine.rendering.job import Setup, make_player
 from engine.rendering.midi_file import midi_bytes, parse_midi, read_midi
@@ -23,7 +24,7 @@ MIDI_SUFFIXES = (".mid", ".midi", ".kar", ".rmi")
 
 
 def render(
-    preset: str | PathLike[str] | Mapping[str, Any] | Preset,
+    preset: str | PathLike[str] | Mapping[str, Any] | Preset | Rack,
     notes: object = None,
     sample_rate: float = 48_000,
     oversample: int | None = None,
@@ -35,16 +36,19 @@ def render(
     mono: bool = False,
     overrides: Mapping[str, Any] | Sequence[str] | None = None,
 ) -> Sound:
-    """The sound [frames, channels] of notes on a preset; row 0 is t = 0, whatever the latency of the instrument.
+    """The sound [frames, channels] of notes on a preset or a rack; row 0 is t = 0, whatever the instrument's latency.
 
     `notes` are a list of `Note`, a text such as "C4:0:2 E4:.5:2", a MIDI file (path or mido.MidiFile), or mido messages
     whose `time` is in seconds from the start; without them the preset's phrase is played. `tail` seconds follow the
     last event; without it, what the strings need to fall silent, at most 30 s.
     """
-    if not isinstance(preset, Preset):
+    if isinstance(preset, Preset | Rack) or is_rack(preset):
+        if overrides:
+            remedy = "pass them to load_preset, or write them into the rack"
+            raise PhysicsError("overrides", overrides, "apply to a preset's source", remedy)
+        preset = preset if isinstance(preset, Preset | Rack) else load_rack(preset)
+    else:
         preset = load_preset(preset, overrides)
-    elif overrides:
-        raise PhysicsError("overrides", overrides, "apply to a preset's source", "pass them to load_preset")
     setup = Setup(sample_rate, block_size, oversample, polyphony, tuning, mono)
     player = make_player(preset, setup)
     score = phrase(preset) if notes is None else read_score(notes)
@@ -72,6 +76,6 @@ def read_score(source: object) -> Score:
     raise ScoreError("a list of notes must hold either only Notes or only mido messages")
 
 
-def phrase(preset: Preset) -> Score:
+def phrase(preset: Preset | Rack) -> Score:
     """What a preset plays when nothing else is asked for."""
     return score_of_notes(parse_notes(getattr(preset, "phrase", "") or PHRASE))

@@ -49,6 +49,11 @@ class Part:
     polyphony: int | None = None
     tuning: Tuning | None = None
 
+    @property
+    def label(self) -> str:
+        """What its preset is called where one is named: sitar."""
+        return Path(self.preset.source).stem
+
 
 @dataclass(frozen=True)
 class Rack:
@@ -57,6 +62,11 @@ class Rack:
     name: str
     parts: tuple[Part, ...]
     source: str = field(default="rack", compare=False)
+
+    @property
+    def phrase(self) -> str:
+        """What is played when nothing else is asked for."""
+        return self.parts[0].preset.phrase
 
     @property
     def routes(self) -> tuple[int, ...]:
@@ -246,6 +256,6 @@ class _Reader:
         except PresetError as error:
             self._of_presets.insert(0, error)
         if self._of_presets:
-            error = PresetError("\n".join(dict.fromkeys(str(one) for one in self._of_presets)))
-            error.exit_code = self._of_presets[0].exit_code
-            raise error from None
+            together = PresetError("\n".join(dict.fromkeys(str(one) for one in self._of_presets)))
+            together.exit_code = self._of_presets[0].exit_code
+            raise together from None

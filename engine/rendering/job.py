@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.preset.loader import Preset
+from engine.preset.rack import Rack
 from engine.preset.tuning import Tuning
 from engine.rendering.audio_file import Format, audio_file
 from engine.rendering.levels import Meter, amplified, normalised
@@ -57,9 +58,9 @@ class Output:
 
 @dataclass(frozen=True)
 class Job:
-    """A preset and the files it is rendered into, one after the other."""
+    """A preset, or a rack, and the files it is rendered into, one after the other."""
 
-    preset: Preset
+    preset: Preset | Rack
     setup: Setup
     treatment: Treatment
     outputs: tuple[Output, ...]
@@ -70,10 +71,18 @@ class Job:
         return sum(output.score.length + (self.treatment.tail or 0.0) for output in self.outputs)
 
 
-def make_player(preset: Preset, setup: Setup) -> Any:
-    """The instrument."""
-    from engine.synth.instrument import Instrument  # late: only what sounds pays for it
+def make_player(preset: Preset | Rack, setup: Setup) -> Any:
+    """The instrument, or the ensemble of a rack."""
+    from engine.synth.ensemble import Ensemble, design_part  # late: only what sounds pays for it
+    from engine.synth.instrument import Instrument
 
+    if isinstance(preset, Rack):
+        s, parts = setup, preset.parts
+
+        def make(number: int) -> Instrument:
+            return design_part(parts[number], s.sample_rate, s.block_size, s.oversample, s.polyphony, s.tuning, s.mono)
+
+        return Ensemble(preset, make, s.sample_rate, s.block_size, s.mono, s.oversample)
     return Instrument(
         preset,
         sample_rate=setup.sample_rate,

@@ -6,6 +6,7 @@ this reader keeps the events before the damage, goes on with the next track, and
 
 from __future__ import annotations
 
+import json
 from array import array
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -27,7 +28,8 @@ _DEFAULT_TEMPO = 500_000  # µs per quarter note: 120 a minute
 # SMPTE division: its upper byte names the frames a second; 29 is television's 30 drop-frame.
 _FRAME_RATES = {24: 24.0, 25: 25.0, 29: 30_000 / 1001, 30: 30.0}
 
-_TEMPO, _END_OF_TRACK = 0x51, 0x2F
+_TEXT, _TEMPO, _END_OF_TRACK = 0x01, 0x51, 0x2F
+_FACTS = b"jawari {"  # a text that a take begins with: what it was played on
 
 
 class Damage(Exception):
@@ -54,6 +56,7 @@ class Events:
     tempos: array[int] = field(default_factory=lambda: array("q"))
     budget: int = MOST_EVENTS
     remarks: list[str] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
 
     def remark(self, text: str) -> None:
         """Note what was wrong; a file with many faults needs no complete list."""
@@ -162,6 +165,8 @@ def _read_events(track: memoryview, events: Events) -> tuple[int, str | None]:
                 at = _skip(track, at + 1)
                 if kind == _END_OF_TRACK:
                     return at, ""
+                if kind == _TEXT and tick == 0 and bytes(track[began:at]).find(_FACTS) >= 0:
+                    _read_facts(bytes(track[began:at]), events)
                 if kind == _TEMPO:
                     _read_tempo(track[at - 3 : at], tick, events)
             elif status in (0xF0, 0xF7):  # system exclusive means nothing to a string
@@ -175,6 +180,15 @@ def _read_events(track: memoryview, events: Events) -> tuple[int, str | None]:
     finally:
         events.spend(4 + count % 0x100)  # a track itself takes as long as four events
     return at, None
+
+
+def _read_facts(event: bytes, events: Events) -> None:
+    try:
+        facts = json.loads(event[event.index(_FACTS) + len(_FACTS) - 1 :])
+    except (ValueError, RecursionError):
+        events.remark("what it says about the instruments that it was played on cannot be read")
+    else:
+        events.facts = facts
 
 
 def _read_tempo(value: memoryview, tick: int, events: Events) -> None:
@@ -210,7 +224,7 @@ def _score(header: Header, events: Events) -> Score:
     order = np.argsort(ticks, kind="stable")  # at the same tick, tracks play in the order of the file
     seconds = _seconds(ticks[order], header, events)
     data = np.frombuffer(bytes(events.data), np.uint8).reshape(-1, 3)[order]
-    return Score(seconds, data, float(seconds[-1]) if seconds.size else 0.0, tuple(events.remarks))
+    return Score(seconds, data, float(seconds[-1]) if seconds.size else 0.0, tuple(events.remarks), events.facts)
 
 
 def _seconds(ticks: Any, header: Header, events: Events) -> Array:

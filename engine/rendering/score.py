@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
@@ -33,6 +33,7 @@ class Score:
     data: Bytes  # [n, 3]; the third byte of two-byte messages is 0
     length: float  # s, at least the last of seconds
     remarks: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)  # of a take: what it was played on
 
     @property
     def keys(self) -> list[int]:
@@ -82,7 +83,7 @@ class Score:
             releases = _releases(data)
             data = np.concatenate([data, releases])
             seconds = np.concatenate([seconds, np.full(len(releases), length)])
-        return Score(seconds, data, length, self.remarks)
+        return Score(seconds, data, length, self.remarks, self.facts)
 
     def _pick(self, which: NDArray[np.bool_]) -> Score:
         return replace(self, seconds=self.seconds[which], data=self.data[which])

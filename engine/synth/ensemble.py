@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.preset.rack import Rack
+from engine.preset.rack import Part, Rack
+from engine.preset.tuning import Tuning
 from engine.synth import decimate
 from engine.synth import fields as f
 from engine.synth.instrument import Instrument
 from engine.synth.mixing import play_together
-from engine.synth.routing import arrive, hand_on, taker
+from engine.synth.routing import absent, arrive, hand_on, taker
 from engine.synth.zones import enrol
 from engine.units import db_to_gain
 
@@ -67,8 +68,8 @@ class Seats:
         factors = {part.preset.oversample if oversample is None else oversample for part in rack.parts}
         seats = cls(channels, max(decimate.design(sample_rate, factor).latency for factor in factors))
         seats.routes[:] = rack.routes
-        for number, part in rack.programs.items():
-            seats.programs[number] = part
+        for program, number in rack.programs.items():
+            seats.programs[program] = number
         for number, part in enumerate(rack.parts):
             seats.gains[number] = gains(part.gain, part.pan, channels)
         return seats
@@ -89,6 +90,16 @@ class Seats:
         late = self.latency - instrument.latency
         self.parts[number] = (f.ABSENT, instrument.address, instrument.channels, late, on_all_channels, 0)
         arrive(self.address, number)
+
+    def ask(self, number: int) -> None:
+        """Ask an instrument to go as soon as nothing of it sounds and no channel's notes begin on it."""
+        self.parts[number, f.U_ASKED] = 1
+
+    def forget_absent(self) -> None:
+        """Let go the memory of instruments that have gone."""
+        for number in list(self.instruments):
+            if absent(self.address, number):
+                del self.instruments[number]
 
 
 class Ensemble:
@@ -199,6 +210,27 @@ class Ensemble:
         if out.dtype != np.float32 or out.ndim != 2 or out.shape[1] != self.channels or not out.flags.c_contiguous:
             raise TypeError(f"out must be a contiguous float32 array [frames, {self.channels}]")
         play_together(self._seats.address, out.shape[0], out.ctypes.data)
+
+
+def design_part(
+    part: Part,
+    sample_rate: float,
+    block_size: int,
+    oversample: int | None,
+    polyphony: int | None,
+    tuning: str | Tuning | None,
+    mono: bool,
+) -> Instrument:
+    """The instrument of a part; what is asked for of all parts goes before what it says itself."""
+    return Instrument(
+        part.preset,
+        sample_rate=sample_rate,
+        block_size=block_size,
+        oversample=oversample,
+        polyphony=part.polyphony if polyphony is None else polyphony,
+        tuning=tuning or part.tuning,
+        mono=mono,
+    )
 
 
 def gains(gain: float, pan: float, channels: int = 2) -> tuple[float, float]:

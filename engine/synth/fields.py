@@ -216,8 +216,8 @@ E_SETTINGS, E_PARTS, E_GAINS, E_ROUTES, E_PROGRAMS, E_LISTENER, E_MIX, ENSEMBLE 
 # E_SETTINGS: channels of its sound, samples played, the part that last began a note or was chosen (-1: none yet).
 D_CHANNELS, D_CLOCK, D_LATEST, ENSEMBLE_SETTINGS = range(4)
 # E_PARTS: [PARTS, PART_INTS]. Python fills an absent part and says that it has arrived; from then on only who plays
-# writes U_STATE. U_DELAY: samples by which its events are late, so that all are heard together; U_ALL: every channel
-# is to begin its notes on it; U_ASKED: it may go as soon as nobody hears it.
+# writes U_STATE. U_DELAY: samples by which its events are late, so that all are heard together. Two wishes of Python's:
+# U_ALL: every channel should begin its notes on it; U_ASKED: it should go as soon as nobody hears it.
 U_STATE, U_TABLE, U_CHANNELS, U_DELAY, U_ALL, U_ASKED, PART_INTS = range(7)
 ABSENT, ARRIVED, PLAYING = range(3)
 # E_GAINS: [PARTS, 2], left and right. E_ROUTES: for each channel the part that its notes begin on, or -1.

@@ -10,7 +10,7 @@ from typing import Any
 from engine.compiled import called_by_python, native, single_rows, store_release
 from engine.synth.fields import *
 from engine.synth.renderer import play
-from engine.synth.routing import Desk, desk, routed, silent, welcome
+from engine.synth.routing import Desk, desk, idle, routed, welcome
 
 
 @called_by_python
@@ -44,20 +44,19 @@ def mix(d: Desk, frames: Any, out: Any) -> None:
 
 @native
 def add(d: Desk, s: Any, target: Any) -> None:
-    """Add an instrument to the others; one that was asked to goes as soon as its sound has come to nothing."""
-    part, frames, done, loudest = d.parts[s], target.shape[0], 0, 0.0
+    """Add an instrument to the others; one that was asked to goes as soon as nobody could hear whether it is there."""
+    part, frames, done = d.parts[s], target.shape[0], 0
     wide, left, right = part[U_CHANNELS], d.gains[s, 0], d.gains[s, 1]
     while done < frames:
         span = min(MIXED, frames - done)
         play(part[U_TABLE], span, d.mix_address)
         for n in range(span):
             one, other = left * d.mix[n * wide], right * d.mix[n * wide + wide - 1]
-            loudest = max(loudest, abs(one), abs(other))
             if target.shape[1] == 1:
                 target[done + n, 0] += 0.5 * (one + other)
             else:
                 target[done + n, 0] += one
                 target[done + n, 1] += other
         done += span
-    if part[U_ASKED] and loudest == 0.0 and not routed(d, s) and silent(part[U_TABLE]):
+    if part[U_ASKED] and not routed(d, s) and idle(part[U_TABLE]):
         store_release(part, U_STATE, ABSENT)  # from here on it is Python's

@@ -22,6 +22,7 @@ from engine.compiled import (
 )
 from engine.synth.control import obey
 from engine.synth.fields import *
+from engine.synth.idle import adopt
 from engine.synth.machine import machine
 from engine.synth.ring import NEVER, head, push
 
@@ -73,16 +74,13 @@ def welcome(d: Desk) -> None:
     for s in range(PARTS):
         part = d.parts[s]
         if load_acquire(part, U_STATE) == ARRIVED:
-            mine, heard = channels_of(part[U_TABLE]), channels_of(d.listener)
-            for c in range(CHANNELS):
-                for i in range(CHANNEL_INTS):
-                    mine[c, i] = heard[c, i]
-            integers(integers(part[U_TABLE], TABLE)[T_SETTINGS], SETTINGS)[S_CLOCK] = d.settings[D_CLOCK]
+            adopt(part[U_TABLE], d.settings[D_CLOCK], d.listener)
             part[U_STATE] = PLAYING
-            if part[U_ALL]:
-                for c in range(CHANNELS):
-                    d.routes[c] = s
-                d.settings[D_LATEST] = s
+        if part[U_ALL] and part[U_STATE] == PLAYING:
+            part[U_ALL] = 0
+            d.settings[D_LATEST] = s
+            for c in range(CHANNELS):
+                d.routes[c] = s
 
 
 @native
@@ -152,15 +150,10 @@ def routed(d: Desk, s: Any) -> Any:
 
 
 @native
-def silent(table: Any) -> Any:
-    """No string of the instrument moves, and nothing waits to be obeyed."""
-    t = integers(table, TABLE)
-    voices = integers(t[T_SETTINGS], SETTINGS)[S_VOICES]
-    rows = integer_rows(t[T_VOICE_INTS], voices, VOICE_INTS)
-    busy = head(events_of(table)) != NEVER
-    for v in range(voices):
-        busy |= rows[v, V_STATE] != FREE
-    return not busy
+def idle(table: Any) -> Any:
+    """Nothing of the instrument sounds, not even its filters, and nothing waits to be obeyed."""
+    settings = integers(integers(table, TABLE)[T_SETTINGS], SETTINGS)
+    return settings[S_IDLE] and head(events_of(table)) == NEVER
 
 
 @guarded
