@@ -20,7 +20,7 @@ from engine.physics.grid import REACH
 from engine.physics.retune import grid_tuning, modal_tuning
 from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
-from engine.synth import decimate, output
+from engine.synth import decimate, output, strips
 from engine.synth import fields as f
 from engine.synth.budget import Budget, thinned
 from engine.synth.keys import Design, Key, design_key, gap, highest_tension, mildest_damping
@@ -200,6 +200,7 @@ def _lay_tables(bank: Bank, setup: Setup, key_ints: NDArray[np.int64], key_float
     settings[f.S_TAPS], settings[f.S_LATENCY] = filtering.taps.size, filtering.latency
     settings[f.S_CHANNELS] = setup.channels
     settings[f.S_SHAPE] = SHAPES.index(preset.problem.excitation.shape)
+    settings[f.S_STRIP] = _strip(preset, setup.channels)
     bank.arrays = {  # in the order of the table
         "settings": settings,
         "numbers": _numbers(setup, finishing),
@@ -238,7 +239,8 @@ def reset_bank(bank: Bank) -> None:
     """As if just made: clock at zero, no voice sounding, controllers never moved, no zones, filters empty."""
     a = bank.arrays
     a["settings"][[f.S_CLOCK, f.S_BORN]] = 0
-    a["settings"][[f.S_IDLE, f.S_QUIET]] = 1
+    a["settings"][[f.S_IDLE, f.S_QUIET, f.S_APART]] = 1, 1, 0
+    a["channels"][:, f.C_STRIP] = 0
     a["voice_ints"][:, : f.V_FORWARD] = 0
     for name in ("voice_floats", "ring", "late", "meters", "last", "history", "oldest", "mean", "peak"):
         a[name][...] = 0
@@ -259,7 +261,17 @@ def _numbers(setup: Setup, finishing: output.Output) -> NDArray[np.float64]:
     n[f.N_RELEASE] = t60_to_decay(preset.release)
     n[f.N_GLIDE] = 1.0 - np.exp(-f.GLIDE / (GLIDE_TIME * sample_rate))
     n[f.N_FADE] = 1.0 / (FADE_TIME * sample_rate * setup.oversample)
+    n[f.N_TURN] = max(round(strips.TURN * sample_rate), 1) * setup.oversample
     return n
+
+
+def _strip(preset: Preset, channels: int) -> int:
+    """Which of volume, expression and pan are left to channel strips; to one loudspeaker nothing is panned."""
+    parts = {strips.VOLUME: f.BY_VOLUME, strips.EXPRESSION: f.BY_EXPRESSION}
+    if channels == 2:
+        parts[strips.PAN] = f.BY_PAN
+    mapped = {c.number for c in preset.controllers}
+    return sum(part for number, part in parts.items() if number not in mapped)
 
 
 def _range(preset: Preset, to: str, low: float, high: float) -> tuple[float, float]:
@@ -300,6 +312,7 @@ def _voice_rows(bank: Bank, voices: int, key_ints: NDArray[np.int64], pickups: i
         f.V_PSI: points,
         f.V_PUSH: points,
         f.V_LOST: 1,
+        f.V_HEARD: pickups,
     }
     for row in rows:
         for column, count in floats.items():

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import native
+from engine.synth import strips
 from engine.synth.fields import *
 from engine.synth.machine import Machine
 from engine.synth.ring import flagged, flagged_since, head, take
 from engine.synth.voices import begin, pluck, set_moving
-from engine.synth.zones import MANAGERS, calm, hears, resize, share_range
+from engine.synth.zones import MANAGERS, hears, reset_controllers, resize, share_range
 
 SUSTAIN, SOSTENUTO = 64, 66
 DATA, DATA_FINE, NRPN_FINE, NRPN, RPN_FINE, RPN = 6, 38, 98, 99, 100, 101
@@ -133,7 +134,7 @@ def control(m: Machine, channel: Any, number: Any, value: Any) -> None:
     elif number == RESET_CONTROLLERS:
         for other in range(CHANNELS):
             if hears(m, other, channel):
-                calm(m.channels[other])
+                reset_controllers(m.channels[other])
         for v in range(m.settings[S_VOICES]):
             if hears(m, m.voice_ints[v, V_CHANNEL], channel):
                 m.voice_ints[v, V_SOSTENUTO] = 0
@@ -141,6 +142,8 @@ def control(m: Machine, channel: Any, number: Any, value: Any) -> None:
         let_go(m, channel)
     if moves_strings(m, number):
         stir(m, channel)
+    if number in (strips.VOLUME, strips.PAN, strips.EXPRESSION, RESET_CONTROLLERS):
+        strips.turn_all(m)
 
 
 @native
@@ -154,6 +157,7 @@ def set_parameter(m: Machine, channel: Any, number: Any, value: Any) -> None:
         stir(m, own[C_MANAGER])
     elif own[RPN_FINE] == FOR_ZONES and number == DATA and channel in MANAGERS and value < CHANNELS:
         begin_anew(m, channel, resize(m, channel, value))
+        strips.turn_all(m)
         own[RPN], own[RPN_FINE] = 0, FOR_ZONES  # still chosen: only controllers were reset
 
 

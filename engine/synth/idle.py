@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import called_by_python, native
-from engine.synth import decimate
+from engine.synth import decimate, strips
 from engine.synth.fields import *
 from engine.synth.machine import Machine, machine
 
@@ -63,4 +63,5 @@ def adopt(table: Any, clock: Any, other: Any) -> Any:
     for c in range(CHANNELS):
         for i in range(CHANNEL_INTS):
             m.channels[c, i] = theirs.channels[c, i]
+    strips.choose_path(m)
     return 1

@@ -12,7 +12,7 @@ from engine.physics import modal
 from engine.physics.excitation import add_pulse
 from engine.physics.grid import REACH, interpolate
 from engine.physics.retune import lift_nodes, lift_points, tune_grid, tune_modes
-from engine.synth import zones
+from engine.synth import strips, zones
 from engine.synth.fields import *
 from engine.synth.machine import (
     Machine,
@@ -50,6 +50,7 @@ def begin(m: Machine, v: Any, key: Any, channel: Any) -> None:
     own[F_GAIN] = own[F_NEXT_GAIN] = aimed(m, channel, TO_GAIN, 1.0)
     own[F_FADE], own[F_ENERGY], own[F_PEAK] = 1.0, 0.0, 0.0
     own[F_TENSION] = bent(numbers, own[F_SEMITONES])
+    strips.begin(m, v)
     refit(m, v)
     rest(m, v)
     lift(m, v, own[F_NEXT_LIFT])
@@ -315,7 +316,8 @@ def sound(m: Machine, v: Any, first: Any, steps: Any) -> None:
         for t in range(steps):
             lift(m, v, own[F_LIFT] + (own[F_NEXT_LIFT] - own[F_LIFT]) / (span - age - t))
             run(m, v, t, 1)
-    add_to_bus(m, v, first, steps, age)
+    level(m, v, steps, age)
+    strips.add(m, v, first, steps)
 
 
 @native
@@ -331,8 +333,8 @@ def run(m: Machine, v: Any, at: Any, steps: Any) -> None:
 
 
 @native
-def add_to_bus(m: Machine, v: Any, first: Any, steps: Any, age: Any) -> None:
-    """What the voice's pickups heard, away from rest, `age` steps after the last of the glide.
+def level(m: Machine, v: Any, steps: Any, age: Any) -> None:
+    """What the voice's pickups heard, away from rest, at the voice's gain, `age` steps after the last of the glide.
 
     The gain goes straight from one step of the glide to the next, as the barrier does: steps would be heard.
     """
@@ -341,16 +343,16 @@ def add_to_bus(m: Machine, v: Any, first: Any, steps: Any, age: Any) -> None:
     start, slope = gain * own[F_GAIN], gain * (own[F_NEXT_GAIN] - own[F_GAIN]) / (GLIDE * m.settings[S_OVERSAMPLE])
     fade, loss = own[F_FADE], m.numbers[N_FADE] * (voice[V_STATE] == FADING)
     if loss == 0.0 and slope == 0.0:  # nearly always; the same products, in a loop that waits for nothing
-        level = fade * start
+        loud = fade * start
         for t in range(steps):
             for p in range(pickups):
-                m.bus[first + t, p] += level * (m.out[t, p] - resting[p])
+                m.out[t, p] = loud * (m.out[t, p] - resting[p])
         return
     for t in range(steps):
         fade = max(fade - loss, 0.0)
-        level = fade * (start + slope * (age + 1 + t))
+        loud = fade * (start + slope * (age + 1 + t))
         for p in range(pickups):
-            m.bus[first + t, p] += level * (m.out[t, p] - resting[p])
+            m.out[t, p] = loud * (m.out[t, p] - resting[p])
     own[F_FADE] = fade
     if fade == 0.0:
         voice[V_STATE] = FREE
