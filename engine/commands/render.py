@@ -25,7 +25,7 @@ from engine.rendering.note import parse_notes
 from engine.rendering.pool import Outcome, cores, run_jobs
 from engine.rendering.progress import Progress
 from engine.rendering.report import make_report, write_report
-from engine.rendering.score import Score, score_of_notes
+from engine.rendering.score import DRUMS, Score, score_of_notes
 from engine.rendering.target import check_output, is_sink, is_stdout, named
 
 _MOST_DB = 200.0
@@ -43,7 +43,9 @@ EXAMPLES = """examples:
   jawari render sitar -o - | aplay                        sound as it is made, for another program
 
 notes are note:start:duration or note:start:duration:velocity, times in seconds, C4 being key 60. MIDI files are of
-type 0 or 1; of a damaged one, what can be read is played, and said. A file appears under its name when it is whole:
+type 0 or 1; of a damaged one, what can be read is played, and said. Volume (CC 7), expression (CC 11) and pan (CC 10)
+of each channel are obeyed, and MTS tuning messages. Channel 10 is played in files that are MPE or were recorded by
+jawari play, and where --channel 10 asks for it. A file appears under its name when it is whole:
 after an error, an interrupt or a full disk there is none, and what --force would have replaced is still there. Of a
 link, the file it points to is written. The same command gives the same bytes.
 
@@ -74,6 +76,9 @@ def _add_music(p: argparse._ArgumentGroup) -> None:
     source.add_argument("--notes", metavar="TEXT", help="notes as text, see below")
     p.add_argument(
         "--channel", type=int, action="append", metavar="N", help="only this MIDI channel, 1 to 16; repeatable"
+    )
+    p.add_argument(
+        "--drums", action="store_true", help="play a MIDI file's channel 10 too, which is drums and else left out"
     )
     p.add_argument("--start", default="0 s", metavar="T", help="leave out what begins before this time")
     p.add_argument("--end", metavar="T", help="leave out what begins from this time on, and let go all keys then")
@@ -176,7 +181,8 @@ def _decibels(name: str, text: str) -> float:
 def _given_score(args: argparse.Namespace) -> Score | None:
     """What the arguments name, if they name anything."""
     if args.midi is not None:
-        return read_midi(args.midi)
+        score = read_midi(args.midi)
+        return score if args.drums or DRUMS + 1 in (args.channel or ()) else score.without_drums()
     if args.notes is not None:
         try:
             return score_of_notes(parse_notes(args.notes))

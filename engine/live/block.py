@@ -25,6 +25,7 @@ from engine.live.fields import *
 from engine.live.inlet import late_of, ring_of
 from engine.live.stages import change_instrument, room, silent
 from engine.synth import fields as f
+from engine.synth.mts import TUNING
 from engine.synth.output import CEILING
 from engine.synth.renderer import play
 from engine.synth.ring import NEVER, flagged, flagged_since, head, push, take
@@ -123,7 +124,7 @@ def obey(p: Player, sample: Any, message: Any, stale: Any) -> None:
     status, number, value = message & 0xF0, message >> 8 & 0x7F, message >> 16 & 0x7F
     begins = status == 0x90 and value > 0
     ends = status == 0x80 or (status == 0x90 and value == 0) or (status == 0xB0 and number >= 120)
-    if not ends and p.settings[X_LISTEN] >> (message & 0x0F) & 1 == 0:
+    if not ends and status != TUNING and p.settings[X_LISTEN] >> (message & 0x0F) & 1 == 0:
         return
     if begins and stale:
         p.gauges[Q_STALE] += 1

@@ -25,7 +25,7 @@ from engine.synth import fields as f
 from engine.synth.budget import Budget, thinned
 from engine.synth.keys import Design, Key, design_key, gap, highest_tension, mildest_damping
 from engine.synth.zones import enrol
-from engine.units import t60_to_decay
+from engine.units import hz_to_key, t60_to_decay
 
 GLIDE_TIME = 4e-3  # s: time constant of moving parameters
 FADE_TIME = 5e-3  # s: a stolen voice is gone after this
@@ -86,6 +86,7 @@ def design_bank(setup: Setup) -> Bank:
         elif key.design is not None:
             _lay_grid(bank, key.design, key.pitch or 0.0, row, values)
         values[f.Y_HIGHEST], values[f.Y_MILDEST], values[f.Y_GAP] = highest_tension(key), mildest_damping(key), gap(key)
+        values[f.Y_PITCH] = hz_to_key(key.pitch) if key.pitch else 0.0
     numbers[:, f.Y_GAIN] = _rehearse(keys, preset)
     _lay_tables(bank, setup, ints, numbers)
     return bank
@@ -209,6 +210,7 @@ def _lay_tables(bank: Bank, setup: Setup, key_ints: NDArray[np.int64], key_float
         "voice_ints": _voice_rows(bank, voices, key_ints, pickups),
         "voice_floats": np.zeros((voices, f.VOICE_FLOATS)),
         "channels": np.zeros((f.CHANNELS, f.CHANNEL_INTS), np.int64),
+        "tuned": np.full(f.KEYS, f.AS_DESIGNED, np.int64),
         "map_ints": np.array([(number, TARGETS[c.to]) for number, c in maps], np.int64).reshape(-1, 2),
         "map_floats": np.array([_range(preset, c.to, c.low, c.high) for _, c in maps], float).reshape(-1, 2),
         "ring": np.zeros(f.R_ROWS + 2 * f.RING_SIZE, np.int64),
@@ -241,6 +243,7 @@ def reset_bank(bank: Bank) -> None:
     a["settings"][[f.S_CLOCK, f.S_BORN]] = 0
     a["settings"][[f.S_IDLE, f.S_QUIET, f.S_APART]] = 1, 1, 0
     a["channels"][:, f.C_STRIP] = 0
+    a["tuned"][:] = f.AS_DESIGNED
     a["voice_ints"][:, : f.V_FORWARD] = 0
     for name in ("voice_floats", "ring", "late", "meters", "last", "history", "oldest", "mean", "peak"):
         a[name][...] = 0

@@ -8,8 +8,9 @@ from engine.compiled import native
 from engine.synth import strips
 from engine.synth.fields import *
 from engine.synth.machine import Machine
+from engine.synth.mts import TUNING, code_of, is_at_once
 from engine.synth.ring import flagged, flagged_since, head, take
-from engine.synth.voices import begin, pluck, set_moving
+from engine.synth.voices import begin, departure, pluck, set_moving
 from engine.synth.zones import MANAGERS, hears, reset_controllers, resize, share_range
 
 SUSTAIN, SOSTENUTO = 64, 66
@@ -20,7 +21,7 @@ FOR_BENDS, FOR_ZONES = 0, 6  # registered parameters
 
 @native
 def obey(m: Machine, message: Any) -> None:
-    """One channel message, packed as status | first << 8 | second << 16."""
+    """One message: of a channel, packed as status | first << 8 | second << 16, or of a key's tuning (mts.py)."""
     status, channel = message & 0xF0, message & 0x0F
     first, second = (message >> 8) & 0x7F, (message >> 16) & 0x7F
     if status == 0x90 and second > 0:
@@ -35,6 +36,18 @@ def obey(m: Machine, message: Any) -> None:
     elif status == 0xE0:
         m.channels[channel, C_BEND] = (first | second << 7) - 8192
         stir(m, channel)
+    elif status == TUNING:
+        retune(m, first, code_of(message), is_at_once(message))
+
+
+@native
+def retune(m: Machine, key: Any, code: Any, at_once: Any) -> None:
+    """Strike a key at another pitch from now on; and if so wished have it glide there if it sounds."""
+    m.tuned[key] = code
+    for v in range(m.settings[S_VOICES]):
+        if at_once and m.voice_ints[v, V_STATE] != FREE and m.voice_ints[v, V_KEY] == key:
+            m.voice_floats[v, F_TUNED] = departure(m, key)
+            set_moving(m, v)
 
 
 @native
@@ -58,6 +71,7 @@ def note_on(m: Machine, channel: Any, key: Any, velocity: Any) -> None:
             chosen = v
     if chosen >= 0:
         m.voice_ints[chosen, V_STATE] = HELD
+        m.voice_floats[chosen, F_TUNED] = departure(m, key)
         set_moving(m, chosen)
     else:
         chosen = slot(m)

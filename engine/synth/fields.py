@@ -24,6 +24,7 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     T_VOICE_INTS,
     T_VOICE_FLOATS,
     T_CHANNELS,
+    T_TUNED,
     T_MAP_INTS,
     T_MAP_FLOATS,
     T_RING,
@@ -45,7 +46,7 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     T_WANTED,
     T_PEAK,
     TABLE,
-) = range(28)
+) = range(29)
 
 # T_SETTINGS: integers.
 (
@@ -148,8 +149,9 @@ BY_VOLUME, BY_EXPRESSION, BY_PAN = 1, 2, 4
     Y_DESIGNED_ANSWER,
     Y_MILDEST,
     Y_GAP,
+    Y_PITCH,  # as designed, in semitones: 69 is 440 Hz
     KEY_FLOATS,
-) = range(21)
+) = range(22)
 
 # T_VOICE_INTS: [voices, VOICE_INTS]; from V_FORWARD on addresses.
 V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_NODE, V_TURNED, V_PULSE = range(11)
@@ -198,14 +200,18 @@ V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_NO
     F_RIGHT,
     F_NEXT_LEFT,
     F_NEXT_RIGHT,
+    F_TUNED,  # semitones by which MIDI's tuning standard has moved the voice's key
     F_PULSE,
-) = range(16)
+) = range(17)
 VOICE_FLOATS = F_PULSE + 2 * PULSES  # F_PULSE: peak force and duration (steps) of each pluck
 
 # T_CHANNELS: [CHANNELS, CHANNEL_INTS]; the 128 controllers, then:
 C_PRESSURE, C_BEND, C_RANGE, C_MANAGER, C_STRIP, CHANNEL_INTS = range(128, 134)  # bend -8192..8191; its range, cents
 # C_STRIP: which of BY_... have ever been where they change the sound.
 UNMOVED = -1  # a controller that has not been touched yet
+
+# T_TUNED: [KEYS], where MIDI's tuning standard has each key, in 2^-14 semitones (69 << 14 is 440 Hz), or:
+AS_DESIGNED = -1
 
 # T_MAP_INTS: [maps, 2] source controller and target; T_MAP_FLOATS: [maps, 2] values at 0 and 127.
 TO_HEIGHT, TO_POSITION, TO_DURATION, TO_LOSS, TO_GAIN = range(5)

@@ -27,6 +27,7 @@ from engine.synth.machine import (
 SILENCE = 1e-10  # of the most kinetic energy a note had: 100 dB down
 CALM = 32  # looks in a row at a string so slow; a string that swings is slow only where it turns round
 UPRISING = 1e-6  # share by which rounding may raise the energy of a string left alone
+SAME = 1e-9  # semitones: what rounding makes of a pitch in hertz
 SETTLED = 1e-4  # semitones, or shares of a target, that end a glide
 
 
@@ -43,7 +44,8 @@ def begin(m: Machine, v: Any, key: Any, channel: Any) -> None:
     m.voice_ints[v, V_CALM] = 0
     for p in range(PULSES):
         m.voice_ints[v, V_PULSE + p] = -1
-    own[F_SEMITONES] = zones.bend(m, channel)
+    own[F_TUNED] = departure(m, key)
+    own[F_SEMITONES] = zones.bend(m, channel) + own[F_TUNED]
     # A barrier that would press on the string goes on from where it touches: in no time it would be a blow.
     own[F_DAMPING], own[F_LIFT] = 0.0, 0.0
     own[F_NEXT_LIFT] = min(aimed(m, channel, TO_HEIGHT, 0.0), numbers[Y_GAP])
@@ -63,6 +65,15 @@ def set_moving(m: Machine, v: Any) -> None:
     """Have a voice glide, from this very sample on; one that already does keeps its pace."""
     if m.voice_ints[v, V_MOVING] == 0:
         m.voice_ints[v, V_MOVING] = 1 + m.settings[S_CLOCK] % GLIDE
+
+
+@native
+def departure(m: Machine, key: Any) -> Any:
+    """Semitones by which MIDI's tuning standard has moved a key away from its design."""
+    if m.tuned[key] == AS_DESIGNED:
+        return 0.0
+    semitones = m.tuned[key] / 16384.0 - m.key_floats[key, Y_PITCH]
+    return semitones if abs(semitones) > SAME else 0.0
 
 
 @native
@@ -253,7 +264,7 @@ def glide(m: Machine, v: Any) -> None:
     """One step of tension, damping, barrier height and gain towards where the player wants them."""
     own, voice = m.voice_floats[v], m.voice_ints[v]
     channel, share = voice[V_CHANNEL], m.numbers[N_GLIDE]
-    semitones, damping = zones.bend(m, channel), aimed_damping(m, v)
+    semitones, damping = zones.bend(m, channel) + own[F_TUNED], aimed_damping(m, v)
     height, gain = aimed(m, channel, TO_HEIGHT, 0.0), aimed(m, channel, TO_GAIN, 1.0)
     moving, retuned = 0, 0
     if own[F_SEMITONES] != semitones:
