@@ -35,12 +35,14 @@ def render(
     tuning: Any = None,
     mono: bool = False,
     overrides: Mapping[str, Any] | Sequence[str] | None = None,
+    drums: bool = False,
 ) -> Sound:
     """The sound [frames, channels] of notes on a preset or a rack; row 0 is t = 0, whatever the instrument's latency.
 
     `notes` are a list of `Note`, a text such as "C4:0:2 E4:.5:2", a MIDI file (path or mido.MidiFile), or mido messages
     whose `time` is in seconds from the start; without them the preset's phrase is played. `tail` seconds follow the
-    last event; without it, what the strings need to fall silent, at most 30 s.
+    last event; without it, what the strings need to fall silent, at most 30 s. Channel 10 of a MIDI file is left out
+    unless `drums`; that of an MPE file and of our own takes is played.
     """
     if isinstance(preset, Preset | Rack) or is_rack(preset):
         if overrides:
@@ -51,21 +53,21 @@ def render(
         preset = load_preset(preset, overrides)
     setup = Setup(sample_rate, block_size, oversample, polyphony, tuning, mono)
     player = make_player(preset, setup)
-    score = phrase(preset) if notes is None else read_score(notes)
+    score = phrase(preset) if notes is None else read_score(notes, drums)
     chunks = [chunk.copy() for chunk in stream(player, score, tail)]
     return np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])
 
 
-def read_score(source: object) -> Score:
-    """The score of anything `render` takes as notes."""
+def read_score(source: object, drums: bool = False) -> Score:
+    """The score of anything `render` takes as notes; of files without channel 10, unless `drums`."""
     if isinstance(source, Score):
         return source
     if isinstance(source, PathLike) or (isinstance(source, str) and source.lower().endswith(MIDI_SUFFIXES)):
-        return read_midi(Path(source))
+        return _of_file(read_midi(Path(source)), drums)
     if isinstance(source, str):
         return score_of_notes(parse_notes(source))
     if hasattr(source, "ticks_per_beat"):
-        return parse_midi(midi_bytes(source))
+        return _of_file(parse_midi(midi_bytes(source)), drums)
     if not isinstance(source, Iterable):
         raise ScoreError(f"{shown(source)}: no notes; give Notes, a text of notes, a MIDI file or mido messages")
     items = list(source)
@@ -74,6 +76,13 @@ def read_score(source: object) -> Score:
     if all(hasattr(item, "bytes") and hasattr(item, "time") for item in items):
         return score_of_messages(items)
     raise ScoreError("a list of notes must hold either only Notes or only mido messages")
+
+
+def _of_file(score: Score, drums: bool) -> Score:
+    kept = score if drums else score.without_drums()
+    if score.keys and not kept.keys:
+        raise ScoreError("has notes on channel 10 only, which is drums; --drums, or drums=True, plays them")
+    return kept
 
 
 def phrase(preset: Preset | Rack) -> Score:

@@ -55,6 +55,11 @@ def make_rack(names: Sequence[str], mapped: Sequence[str], overrides: Sequence[s
     return bank(presets, channels, len(names) if len(names) > 1 else 0)
 
 
+def mapped_channels(mapped: Sequence[str]) -> set[int]:
+    """The channels, from 0, that --map names."""
+    return {channel for item in mapped for channel in _pair(item)[0]}
+
+
 def _pair(item: str) -> tuple[tuple[int, ...], str]:
     channels, equals, name = item.partition("=")
     if not equals or not name.strip():

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
-from engine.commands.racks import add_map, facts_for, make_rack, rack_of_take, stem
+from engine.commands.racks import add_map, facts_for, make_rack, mapped_channels, rack_of_take, stem
 from engine.errors import EngineError, PhysicsError
 from engine.preset.complaints import clean, shown
 from engine.preset.files import shipped
@@ -27,7 +27,7 @@ from engine.rendering.note import parse_notes
 from engine.rendering.pool import Outcome, cores, run_jobs
 from engine.rendering.progress import Progress
 from engine.rendering.report import make_report, write_report
-from engine.rendering.score import Score, score_of_notes
+from engine.rendering.score import DRUMS, Score, score_of_notes
 from engine.rendering.target import check_output, is_sink, is_stdout, named
 
 _MOST_DB = 200.0
@@ -48,7 +48,9 @@ EXAMPLES = """examples:
   jawari render sitar -o - | aplay                        sound as it is made, for another program
 
 notes are note:start:duration or note:start:duration:velocity, times in seconds, C4 being key 60. MIDI files are of
-type 0 or 1; of a damaged one, what can be read is played, and said. A file appears under its name when it is whole:
+type 0 or 1; of a damaged one, what can be read is played, and said. Volume (CC 7), expression (CC 11) and pan (CC 10)
+of each channel are obeyed, and MTS tuning messages. Channel 10 is played in files that are MPE or were recorded by
+jawari play, and where --channel 10, --map or a rack asks for it. A file appears under its name when it is whole:
 after an error, an interrupt or a full disk there is none, and what --force would have replaced is still there. Of a
 link, the file it points to is written. The same command gives the same bytes.
 
@@ -84,6 +86,9 @@ def _add_music(p: argparse._ArgumentGroup) -> None:
     source.add_argument("--notes", metavar="TEXT", help="notes as text, see below")
     p.add_argument(
         "--channel", type=int, action="append", metavar="N", help="only this MIDI channel, 1 to 16; repeatable"
+    )
+    p.add_argument(
+        "--drums", action="store_true", help="play a MIDI file's channel 10 too, which is drums and else left out"
     )
     p.add_argument("--start", default="0 s", metavar="T", help="leave out what begins before this time")
     p.add_argument("--end", metavar="T", help="leave out what begins from this time on, and let go all keys then")
@@ -132,6 +137,7 @@ def _run(args: argparse.Namespace) -> int:
     treatment, given = _treatment(args), _given_score(args)
     facts = facts_for(given.facts, args.presets) if given and not (args.map or args.all_presets) else {}
     setup, presets = _setup(args, facts), _presets(args, facts)
+    given = given and _without_drums(args, given, [preset for _, preset in presets])
     jobs = [job for name, preset in presets for job in _jobs(args, name, preset, given, setup, treatment)]
     _check_outputs(jobs, args.report)
     for remark in given.remarks if given else ():
@@ -226,6 +232,13 @@ def _given_score(args: argparse.Namespace) -> Score | None:
         except ScoreError as error:
             raise ScoreError(f"--notes: {error}") from None
     return None
+
+
+def _without_drums(args: argparse.Namespace, score: Score, presets: Sequence[Preset | Rack]) -> Score:
+    """A MIDI file's channel 10 is played where it is asked for: by its number, or by a rack that has a part for it."""
+    in_rack = not args.map and any(isinstance(preset, Rack) and preset.routes[DRUMS] >= 0 for preset in presets)
+    asked = args.drums or in_rack or DRUMS in mapped_channels(args.map) or DRUMS + 1 in (args.channel or ())
+    return score if asked else score.without_drums()
 
 
 def _cut(args: argparse.Namespace, score: Score) -> Score:

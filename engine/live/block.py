@@ -23,6 +23,7 @@ from engine.live.fields import *
 from engine.live.inlet import late_of, ring_of
 from engine.synth import fields as f
 from engine.synth.mixing import mix
+from engine.synth.mts import TUNING
 from engine.synth.output import limit_block
 from engine.synth.ring import NEVER, flagged, flagged_since, head, take
 from engine.synth.routing import BANK, BANK_FINE, Desk, choose, desk, offer, part_of, program, room, welcome
@@ -144,7 +145,7 @@ def obey(p: Player, d: Desk, sample: Any, message: Any, stale: Any) -> None:
     status, channel, number, value = message & 0xF0, message & 0x0F, message >> 8 & 0x7F, message >> 16 & 0x7F
     begins = status == 0x90 and value > 0
     ends = status == 0x80 or (status == 0x90 and value == 0) or (status == 0xB0 and number >= 120)
-    if not ends and p.settings[X_LISTEN] >> channel & 1 == 0:
+    if not ends and status != TUNING and p.settings[X_LISTEN] >> channel & 1 == 0:
         return
     if begins and stale:
         p.gauges[Q_STALE] += 1

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.live import fields as x
-from engine.live.inlet import let_go, send
+from engine.live.inlet import let_go, offer_tuning, send
 from engine.synth import fields as f
 from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
+from engine.synth.mts import TUNING, octets_of
 
 Integers = NDArray[np.int64]
 ALL_CHANNELS = 0xFFFF
@@ -81,10 +82,12 @@ class Player:
         return int(self._inlet_rows[number].ctypes.data)
 
     def send(self, data: Sequence[int], at: int = 0, inlet: int = 0) -> bool:
-        """Queue a channel message for `at` (ns of `compiled.now()`; 0: this moment); False if the inlet was full.
+        """Queue a message for `at` (ns of `compiled.now()`; 0: this moment); False if the inlet was full.
 
-        A note-off or an all-sound-off is never lost. What is no channel message is ignored.
+        A note-off or an all-sound-off is never lost. What is neither a channel message nor a tuning is ignored.
         """
+        if data and data[0] == TUNING:
+            return bool(offer_tuning(self.inlet(inlet), at, octets_of(data)))
         short = bool(data) and data[0] & 0xE0 == 0xC0  # program change and channel pressure have one byte of data
         if len(data) != (2 if short else 3) or not 0x80 <= data[0] < 0xF0 or not 0 <= max(data[1:]) < 0x80:
             return True

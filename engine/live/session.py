@@ -107,7 +107,7 @@ class Session:
                 self._display.say("note: --keys hears nothing: there is no terminal to type in", problem=True)
             if self._plan.score is not None:
                 events = self._plan.score.events(self._plan.sample_rate)
-                self._demo = Demo(self._player, ((at / self._plan.sample_rate, data) for at, data in events))
+                self._demo = Demo(self._player, ((at / self._plan.sample_rate, tuple(data)) for at, data in events))
             with suppress(KeyboardInterrupt):
                 self._loop(watch, keys)
 

@@ -6,13 +6,14 @@ Rendered with the same preset at the same rate it gives the same samples that we
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from engine.errors import EngineError
 from engine.live.player import Integers
 from engine.rendering.errors import FileError
+from engine.synth.mts import TUNING, sysex
 
 MOST_TICKS = 32767  # per quarter note, in a MIDI file
 MICROSECONDS = 1_000_000
@@ -59,7 +60,9 @@ class Take:
         # Two ports may have been obeyed out of order by a few samples within one block.
         for sample, message in sorted(self._events, key=lambda event: event[0]):
             status, first, second = message & 0xFF, message >> 8 & 0x7F, message >> 16 & 0x7F
-            data = (status, first) if status & 0xE0 == 0xC0 else (status, first, second)
+            data: Sequence[int] = (status, first) if status & 0xE0 == 0xC0 else (status, first, second)
+            if status == TUNING:
+                data = sysex(message)
             track.append(mido.Message.from_bytes(data, time=sample - last))
             last = sample
         file = mido.MidiFile(type=0, ticks_per_beat=ticks, tracks=[track])

@@ -19,6 +19,7 @@ from engine.synth import decimate
 from engine.synth import fields as f
 from engine.synth.instrument import Instrument
 from engine.synth.mixing import play_together
+from engine.synth.mts import TUNING, tunings
 from engine.synth.routing import absent, arrive, hand_on, taker
 from engine.synth.zones import enrol
 from engine.units import db_to_gain
@@ -31,13 +32,17 @@ class Listener:
         self._nothing = np.zeros(1)
         self.settings = np.zeros(f.SETTINGS, np.int64)
         self.channels = np.zeros((f.CHANNELS, f.CHANNEL_INTS), np.int64)
+        self.tuned = np.full(f.KEYS, f.AS_DESIGNED, np.int64)
         # Whatever else there is has no entries, or is not read by those who have no voices.
         self.table = np.full(f.TABLE, self._nothing.ctypes.data, np.int64)
         self.table[f.T_SETTINGS], self.table[f.T_CHANNELS] = self.settings.ctypes.data, self.channels.ctypes.data
+        self.table[f.T_TUNED] = self.tuned.ctypes.data
         self.reset()
 
     def reset(self) -> None:
         """As if nothing had been heard."""
+        self.tuned[:] = f.AS_DESIGNED
+        self.channels[:, f.C_STRIP] = 0
         for channel, own in enumerate(self.channels):
             enrol(own, channel, channel)
 
@@ -186,6 +191,8 @@ class Ensemble:
 
     def schedule(self, sample: int, data: Sequence[int]) -> bool:
         """Queue a MIDI message (its bytes) for an absolute sample, in time order; False if the ring was full."""
+        if data and data[0] == TUNING:
+            return 0 not in [hand_on(self._seats.address, max(sample, 0), packed) for packed in tunings(data)]
         if not data or not 0x80 <= data[0] < 0xF0:
             return True
         first, second = data[1] if len(data) > 1 else 0, data[2] if len(data) > 2 else 0

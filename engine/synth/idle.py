@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import called_by_python, native
-from engine.synth import decimate
+from engine.compiled import called_by_python, copy, native
+from engine.synth import decimate, strips
 from engine.synth.fields import *
 from engine.synth.machine import Machine, machine
 
@@ -63,4 +63,6 @@ def adopt(table: Any, clock: Any, other: Any) -> Any:
     for c in range(CHANNELS):
         for i in range(CHANNEL_INTS):
             m.channels[c, i] = theirs.channels[c, i]
+    copy(theirs.tuned, m.tuned)
+    strips.choose_path(m)
     return 1

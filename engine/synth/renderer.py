@@ -103,6 +103,7 @@ def segment(m: Machine, span: Any) -> None:
     for t in range(span * per):
         for p in range(pickups):
             m.bus[t, p] = 0.0
+        m.stereo[t, 0] = m.stereo[t, 1] = 0.0
     for v in range(m.settings[S_VOICES]):
         at = 0
         while at < span and m.voice_ints[v, V_STATE] != FREE:
@@ -118,8 +119,13 @@ def segment(m: Machine, span: Any) -> None:
 
 @native
 def mix(m: Machine, steps: Any) -> None:
-    """The bus's pickups as stereo: a velocity is the difference of its displacement (pan and kind are in m.pans)."""
+    """The bus's pickups as stereo: a velocity is the difference of its displacement (pan and kind are in m.pans).
+
+    Where channels have strips, each voice has done this for itself.
+    """
     pickups, rate = m.settings[S_PICKUPS], m.numbers[N_RATE]
+    if m.settings[S_APART]:
+        return
     for t in range(steps):
         left = right = 0.0
         for p in range(pickups):
