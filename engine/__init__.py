@@ -2,6 +2,7 @@
 
 from engine.errors import EngineError, PhysicsError, PhysicsWarning, PresetError
 from engine.preset.loader import Preset, load_preset
+from engine.preset.rack import Rack, load_rack
 from engine.render import render
 from engine.rendering.note import Note
 from engine.simulate import Simulation, simulate
@@ -18,8 +19,10 @@ __all__ = [
     "PhysicsWarning",
     "Preset",
     "PresetError",
+    "Rack",
     "Simulation",
     "load_preset",
+    "load_rack",
     "render",
     "simulate",
 ]

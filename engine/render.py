@@ -12,6 +12,7 @@ import numpy as np
 from engine.errors import PhysicsError
 from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
+from engine.preset.rack import Rack, is_rack, load_rack
 from engine.rendering.errors import ScoreError
 from engine.rendering.job import Setup, make_player
 from engine.rendering.levels import limited
@@ -24,7 +25,7 @@ MIDI_SUFFIXES = (".mid", ".midi", ".kar", ".rmi")
 
 
 def render(
-    preset: str | PathLike[str] | Mapping[str, Any] | Preset,
+    preset: str | PathLike[str] | Mapping[str, Any] | Preset | Rack,
     notes: object = None,
     sample_rate: float = 48_000,
     oversample: int | None = None,
@@ -36,21 +37,26 @@ def render(
     mono: bool = False,
     limit: bool = False,
     overrides: Mapping[str, Any] | Sequence[str] | None = None,
+    drums: bool = False,
 ) -> Sound:
-    """The sound [frames, channels] of notes on a preset; row 0 is t = 0, whatever the latency of the instrument.
+    """The sound [frames, channels] of notes on a preset or a rack; row 0 is t = 0, whatever the instrument's latency.
 
     `notes` are a list of `Note`, a text such as "C4:0:2 E4:.5:2", a MIDI file (path or mido.MidiFile), or mido messages
     whose `time` is in seconds from the start; without them the preset's phrase is played. `tail` seconds follow the
     last event; without it, what the strings need to fall silent, at most 30 s. Nothing keeps the sound below full
-    scale; with `limit` it is bent as live sound is.
+    scale; with `limit` it is bent as live sound is. Channel 10 of a MIDI file is left out unless `drums`; that of an
+    MPE file and of our own takes is played.
     """
-    if not isinstance(preset, Preset):
+    if isinstance(preset, Preset | Rack) or is_rack(preset):
+        if overrides:
+            remedy = "pass them to load_preset, or write them into the rack"
+            raise PhysicsError("overrides", overrides, "apply to a preset's source", remedy)
+        preset = preset if isinstance(preset, Preset | Rack) else load_rack(preset)
+    else:
         preset = load_preset(preset, overrides)
-    elif overrides:
-        raise PhysicsError("overrides", overrides, "apply to a preset's source", "pass them to load_preset")
     setup = Setup(sample_rate, block_size, oversample, polyphony, tuning, mono)
     player = make_player(preset, setup)
-    score = phrase(preset) if notes is None else read_score(notes)
+    score = phrase(preset) if notes is None else read_score(notes, drums)
     chunks = [chunk.copy() for chunk in stream(player, score, tail)]
     sound = np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])
     if limit:
@@ -58,16 +64,16 @@ def render(
     return sound
 
 
-def read_score(source: object) -> Score:
-    """The score of anything `render` takes as notes."""
+def read_score(source: object, drums: bool = False) -> Score:
+    """The score of anything `render` takes as notes; of files without channel 10, unless `drums`."""
     if isinstance(source, Score):
         return source
     if isinstance(source, PathLike) or (isinstance(source, str) and source.lower().endswith(MIDI_SUFFIXES)):
-        return read_midi(Path(source))
+        return _of_file(read_midi(Path(source)), drums)
     if isinstance(source, str):
         return score_of_notes(parse_notes(source))
     if hasattr(source, "ticks_per_beat"):
-        return parse_midi(midi_bytes(source))
+        return _of_file(parse_midi(midi_bytes(source)), drums)
     if not isinstance(source, Iterable):
         raise ScoreError(f"{shown(source)}: no notes; give Notes, a text of notes, a MIDI file or mido messages")
     items = list(source)
@@ -78,6 +84,13 @@ def read_score(source: object) -> Score:
     raise ScoreError("a list of notes must hold either only Notes or only mido messages")
 
 
-def phrase(preset: Preset) -> Score:
+def _of_file(score: Score, drums: bool) -> Score:
+    kept = score if drums else score.without_drums()
+    if score.keys and not kept.keys:
+        raise ScoreError("has notes on channel 10 only, which is drums; --drums, or drums=True, plays them")
+    return kept
+
+
+def phrase(preset: Preset | Rack) -> Score:
     """What a preset plays when nothing else is asked for."""
     return score_of_notes(parse_notes(getattr(preset, "phrase", "") or PHRASE))

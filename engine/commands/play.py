@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import signal
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
+from engine.commands.racks import add_map, make_rack, remembered
 from engine.errors import PresetError
 from engine.preset.files import shipped
-from engine.preset.loader import Preset, load_preset
+from engine.preset.rack import is_rack
 from engine.render import phrase, read_score
 from engine.units import parse_quantity
 
@@ -29,6 +29,8 @@ EXAMPLES = """examples:
   jawari play tanpura --device scarlett --midi "key" --block-size 64
   jawari play sitar --record take.mid               then: jawari render sitar --midi take.mid, sample by sample the same
   jawari play sitar tanpura mine.yaml               program change 1, 2, 3 chooses; [ and ] in the terminal as well
+  jawari play --map 1=sitar 2=tanpura 5-8=plain     a preset for each channel
+  jawari play duo.yaml                              a rack: presets, their channels, programs, gains and pans
 
 `jawari devices` lists sound cards and MIDI inputs. Ctrl-C ends and reports blocks, late blocks and the worst load."""
 
@@ -46,7 +48,10 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
         formatter_class=Help,
     )
     p.add_argument(
-        "presets", nargs="*", metavar="PRESET", help="played first; further ones are programs 2, 3, ...; default: sitar"
+        "presets",
+        nargs="*",
+        metavar="PRESET",
+        help="played first; further ones are programs 2, 3, ...; or a rack's YAML file; default: sitar",
     )
     p.set_defaults(run=_run)
     _add_card(p.add_argument_group("the sound card"))
@@ -90,6 +95,7 @@ def _add_midi(p: argparse._ArgumentGroup) -> None:
 
 
 def _add_instrument(p: argparse._ArgumentGroup) -> None:
+    add_map(p)
     p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a preset key; repeatable")
     p.add_argument("--tuning", metavar="TEXT", help="like 'just on D, A4=432', or a Scala file; default: the preset's")
     p.add_argument("--polyphony", type=int, metavar="N", help="strings at a time, 1 to 256; default: the preset's")
@@ -106,8 +112,8 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _plan(args: argparse.Namespace) -> Plan:
-    names = _programs(args.presets)
-    first = load_preset(names[0], args.set)
+    names = args.presets if args.map else _programs(args.presets)
+    rack = make_rack(names, args.map, args.set)
     seconds = None if args.seconds is None else quantity("--seconds", args.seconds, "s")
     if seconds is not None and seconds <= 0.0:
         raise UsageError(f"--seconds = {args.seconds}: must be more than 0")
@@ -119,7 +125,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     listen = [channel - 1 for channel in args.channel or range(1, 17)]
     if not all(0 <= channel < 16 for channel in listen):
         raise UsageError(f"--channel = {max(args.channel)}: must be 1 to 16")
-    score = None if not args.demo else read_score(args.notes) if args.notes else phrase(first)
+    score = None if not args.demo else read_score(args.notes) if args.notes else phrase(rack)
     latency = _latency(args.latency)
 
     from engine.live.cards import check, choose
@@ -130,7 +136,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     channels = min(2, card.channels) if args.channels is None else args.channels
     check(card, rate, channels)
     return Plan(
-        presets=[(Path(name).stem, _loader(name, first if n == 0 else None, args.set)) for n, name in enumerate(names)],
+        rack=rack,
         card=card,
         sample_rate=rate,
         block_size=args.block_size,
@@ -147,21 +153,17 @@ def _plan(args: argparse.Namespace) -> Plan:
         score=score,
         seconds=seconds,
         take=args.record,
+        facts=remembered(args, names, rate, mono=channels == 1),
         force=args.force,
     )
 
 
 def _programs(given: Sequence[str]) -> list[str]:
     """What programs 1, 2, ... are: the presets given, or after a single one all that are shipped."""
-    if len(given) > 1:
+    if len(given) > 1 or (given and is_rack(given[0])):
         return list(given)
     first = given[0] if given else "sitar"
     return [first, *(name for name in shipped() if name != first)]
-
-
-def _loader(name: str, loaded: Preset | None, overrides: Sequence[str]) -> Callable[[], Preset]:
-    # The overrides are for what is asked for by name: another preset may not have such a key at all.
-    return (lambda: loaded) if loaded is not None else partial(load_preset, name)
 
 
 def _latency(text: str) -> float | str:

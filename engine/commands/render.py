@@ -6,15 +6,17 @@ import argparse
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
+from engine.commands.racks import add_map, facts_for, make_rack, mapped_channels, rack_of_take, stem
 from engine.errors import EngineError, PhysicsError
 from engine.preset.complaints import clean, shown
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
+from engine.preset.rack import Rack, is_rack
 from engine.preset.tuning import load_tuning
 from engine.render import phrase
 from engine.rendering.audio_file import BIT_DEPTHS, Format, check_sound_target
@@ -26,7 +28,7 @@ from engine.rendering.note import parse_notes
 from engine.rendering.pool import Outcome, cores, run_jobs
 from engine.rendering.progress import Progress
 from engine.rendering.report import make_report, write_report
-from engine.rendering.score import Score, score_of_notes
+from engine.rendering.score import DRUMS, Score, score_of_notes
 from engine.rendering.target import check_output, is_sink, is_stdout, named
 
 _MOST_DB = 200.0
@@ -41,10 +43,15 @@ EXAMPLES = """examples:
   jawari render sitar --midi song.mid --start 30 --end 45 -o extract.wav --report extract.json
   jawari render sitar --midi song.mid --stems channel -o song.wav     song-channel-01.wav and so on
   jawari render --all-presets -o sounds                   every shipped preset, as many at a time as there are cores
+  jawari render sitar tanpura --map 2,10=tanpura --midi song.mid      two presets in one file, and two programs
+  jawari render duo.yaml --midi song.mid                  a rack: presets, their channels, programs, gains and pans
+  jawari render --midi take.mid --sample-rate '96 kHz'    what `jawari play --record` kept, on what it was played on
   jawari render sitar --limit -o - | aplay                sound as it is made, for another program
 
 notes are note:start:duration or note:start:duration:velocity, times in seconds, C4 being key 60. MIDI files are of
-type 0 or 1; of a damaged one, what can be read is played, and said. A file appears under its name when it is whole:
+type 0 or 1; of a damaged one, what can be read is played, and said. Volume (CC 7), expression (CC 11) and pan (CC 10)
+of each channel are obeyed, and MTS tuning messages. Channel 10 is played in files that are MPE or were recorded by
+jawari play, and where --channel 10, --map or a rack asks for it. A file appears under its name when it is whole:
 after an error, an interrupt or a full disk there is none, and what --force would have replaced is still there. Of a
 link, the file it points to is written. The same command gives the same bytes.
 
@@ -67,7 +74,12 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
         epilog=f"{EXAMPLES}\n\n{EPILOG}",
         formatter_class=Help,
     )
-    p.add_argument("presets", nargs="*", metavar="PRESET", help="a shipped preset's name or a YAML file; or several")
+    p.add_argument(
+        "presets",
+        nargs="*",
+        metavar="PRESET",
+        help="a shipped preset's name or a YAML file, also of a rack; or several",
+    )
     p.add_argument("--all-presets", action="store_true", help="every shipped preset")
     p.set_defaults(run=_run)
     _add_music(p.add_argument_group("what is played"))
@@ -82,6 +94,9 @@ def _add_music(p: argparse._ArgumentGroup) -> None:
     p.add_argument(
         "--channel", type=int, action="append", metavar="N", help="only this MIDI channel, 1 to 16; repeatable"
     )
+    p.add_argument(
+        "--drums", action="store_true", help="play a MIDI file's channel 10 too, which is drums and else left out"
+    )
     p.add_argument("--start", default="0 s", metavar="T", help="leave out what begins before this time")
     p.add_argument("--end", metavar="T", help="leave out what begins from this time on, and let go all keys then")
     p.add_argument(
@@ -92,11 +107,12 @@ def _add_music(p: argparse._ArgumentGroup) -> None:
 
 
 def _add_instrument(p: argparse._ArgumentGroup) -> None:
+    add_map(p)
     p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a preset key; repeatable")
     p.add_argument("--tuning", metavar="TEXT", help="like 'just on D, A4=432', or a Scala file; default: the preset's")
     p.add_argument("--polyphony", type=int, metavar="N", help="strings at a time, 1 to 256; default: the preset's")
     p.add_argument("--oversample", type=int, metavar="N", help="1, 2, 4 or 8; default: the preset's")
-    p.add_argument("--sample-rate", default="48000 Hz", metavar="HZ", help="of the file")
+    p.add_argument("--sample-rate", metavar="HZ", help="of the file; default: 48000 Hz, or the take's own")
     p.add_argument("--block-size", type=int, default=128, metavar="N", help="frames at a time; the sound is the same")
     p.add_argument("--mono", action="store_true", help="one channel instead of two")
 
@@ -127,16 +143,15 @@ def _add_files(p: argparse._ArgumentGroup) -> None:
 
 @stoppable()
 def _run(args: argparse.Namespace) -> int:
-    setup, treatment = _setup(args), _treatment(args)
-    sources = [*args.presets, *(shipped() if args.all_presets else ())]
-    if not sources:
-        raise UsageError(f"no preset is named; name one ({', '.join(shipped())}), a YAML file, or --all-presets")
-    presets = [(Path(source).stem, load_preset(source, args.set)) for source in sources]
-    given = _given_score(args)
+    treatment, given = _treatment(args), _given_score(args)
+    facts = facts_for(given.facts, args.presets) if given and not (args.map or args.all_presets) else {}
+    setup, presets = _setup(args, facts), _presets(args, facts)
+    given = given and _without_drums(args, given, [preset for _, preset in presets])
     jobs = [job for name, preset in presets for job in _jobs(args, name, preset, given, setup, treatment)]
     _check_outputs(jobs, args.report)
     for remark in given.remarks if given else ():
         _note(f"{clean(str(args.midi))}: {remark}")
+    _note_programs(args, given, [preset for _, preset in presets])
     label = presets[0][1].name if len(presets) == 1 else f"{len(presets)} presets"
     with Progress(label, sum(job.seconds for job in jobs)) as progress:
         outcomes = run_jobs(jobs, progress.advance)
@@ -149,12 +164,46 @@ def _run(args: argparse.Namespace) -> int:
     return _raise_errors(outcomes)
 
 
-def _setup(args: argparse.Namespace) -> Setup:
-    rate = quantity("--sample-rate", args.sample_rate, "Hz")
+def _presets(args: argparse.Namespace, facts: Mapping[str, Any]) -> list[tuple[str, Preset | Rack]]:
+    """What is rendered, and what its file is called."""
+    if facts:
+        return [(stem(args.midi), rack_of_take(facts, args.set))]
+    if args.map and not args.all_presets:
+        rack = make_rack(args.presets, args.map, args.set)
+        return [(stem(args.midi) if args.midi else stem(rack.parts[0].label), rack)]
+    if args.map:
+        raise UsageError("--map is for the channels of one file, and --all-presets makes several; take one of them")
+    sources = [*args.presets, *(shipped() if args.all_presets else ())]
+    if not sources:
+        raise UsageError(f"no preset is named; name one ({', '.join(shipped())}), a YAML file, or --all-presets")
+    found: list[tuple[str, Preset | Rack]] = []
+    for source in sources:
+        one = make_rack([source], (), args.set) if is_rack(source) else load_preset(source, args.set)
+        found.append((stem(source), one))
+    return found
+
+
+def _note_programs(args: argparse.Namespace, given: Score | None, presets: Sequence[Preset | Rack]) -> None:
+    """Program changes are for a rack; alone, a preset plays whatever the file asks for."""
+    changes = int((given.data[:, 0] & 0xF0 == 0xC0).sum()) if given else 0
+    if changes and any(isinstance(preset, Preset) for preset in presets):
+        _note(f"{clean(str(args.midi))}: {changes} program changes passed over; --map or a rack gives channels presets")
+
+
+def _setup(args: argparse.Namespace, facts: Mapping[str, Any]) -> Setup:
+    """What was asked for; where nothing was, what a take was played with."""
+    rate = quantity("--sample-rate", args.sample_rate, "Hz") if args.sample_rate else facts.get("sample_rate", 48_000.0)
     if rate != int(rate):
         raise PhysicsError("--sample-rate", rate, "must be a whole number of Hz in a file", "try 48000")
-    tuning = load_tuning(args.tuning) if args.tuning else None
-    return Setup(rate, args.block_size, args.oversample, args.polyphony, tuning, args.mono)
+    tuning = args.tuning or facts.get("tuning")
+    return Setup(
+        rate,
+        args.block_size,
+        facts.get("oversample") if args.oversample is None else args.oversample,
+        facts.get("polyphony") if args.polyphony is None else args.polyphony,
+        load_tuning(tuning) if tuning else None,
+        args.mono or facts.get("mono", False),
+    )
 
 
 def _treatment(args: argparse.Namespace) -> Treatment:
@@ -198,6 +247,13 @@ def _given_score(args: argparse.Namespace) -> Score | None:
     return None
 
 
+def _without_drums(args: argparse.Namespace, score: Score, presets: Sequence[Preset | Rack]) -> Score:
+    """A MIDI file's channel 10 is played where it is asked for: by its number, or by a rack that has a part for it."""
+    in_rack = not args.map and any(isinstance(preset, Rack) and preset.routes[DRUMS] >= 0 for preset in presets)
+    asked = args.drums or in_rack or DRUMS in mapped_channels(args.map) or DRUMS + 1 in (args.channel or ())
+    return score if asked else score.without_drums()
+
+
 def _cut(args: argparse.Namespace, score: Score) -> Score:
     """The part of a score that is wanted."""
     for channel in args.channel or ():
@@ -220,7 +276,7 @@ def _cut(args: argparse.Namespace, score: Score) -> Score:
 
 
 def _jobs(
-    args: argparse.Namespace, name: str, preset: Preset, given: Score | None, setup: Setup, treatment: Treatment
+    args: argparse.Namespace, name: str, preset: Preset | Rack, given: Score | None, setup: Setup, treatment: Treatment
 ) -> list[Job]:
     score = _cut(args, phrase(preset) if given is None else given)
     path = _path(args, name)
@@ -235,7 +291,7 @@ def _jobs(
 
 
 def _path(args: argparse.Namespace, name: str) -> Path:
-    several = args.all_presets or len(args.presets) > 1
+    several = args.all_presets or (len(args.presets) > 1 and not args.map)
     if args.output is not None and not several:
         return Path(args.output)
     folder = Path() if args.output is None else args.output
@@ -282,9 +338,20 @@ def _faults(report: dict[str, Any]) -> list[str]:
         "watchdog": "strings were silenced, their energy grew by itself; raise --oversample",
         "events_lost": "events were lost",
     }
+    left_out = [
+        f"channel {channel}: {count} notes left out, no preset is mapped to it; --map {channel}=PRESET"
+        for channel, count in report.get("notes_left_out", {}).items()
+    ]
+    asked: dict[int, list[str]] = {}
+    for channel, program in report.get("unknown_programs", ()):
+        asked.setdefault(channel, []).append(str(program))
+    left_out += [
+        f"channel {channel} asks for program {', '.join(programs)}, which no preset stands for; it keeps the one it has"
+        for channel, programs in asked.items()
+    ]
     remarks = [report["level"]] if report["level"] else []
     silent = [f"{note} is silent: {reason}" for note, reason in report["silent_keys"].items()]
-    return remarks + [f"{report[key]} {text}" for key, text in faults.items() if report.get(key)] + silent
+    return remarks + [f"{report[key]} {text}" for key, text in faults.items() if report.get(key)] + left_out + silent
 
 
 def _say(text: str, listener: TextIO) -> None:

@@ -1,4 +1,4 @@
-"""One block of live sound: events find their sample, instruments play, gauges are written.
+"""One block of live sound: events find their sample, an ensemble plays, gauges are written.
 
 `run_block` is all that the audio thread does. It is given the player's table, a place for the samples and the time.
 """
@@ -16,21 +16,19 @@ from engine.compiled import (
     now,
     pasted,
     single_rows,
-    singles,
     store_release,
 )
 from engine.live.clock import advance, follow, place
 from engine.live.fields import *
 from engine.live.inlet import late_of, ring_of
-from engine.live.stages import change_instrument, room, silent
 from engine.synth import fields as f
+from engine.synth.mixing import mix
+from engine.synth.mts import TUNING
 from engine.synth.output import limit_block
-from engine.synth.renderer import play
-from engine.synth.ring import NEVER, flagged, flagged_since, head, push, take
+from engine.synth.ring import NEVER, flagged, flagged_since, head, take
+from engine.synth.routing import BANK, BANK_FINE, Desk, choose, desk, offer, part_of, program, room, welcome
 
 UNDERFLOW = 0x4  # PortAudio's flag: the card ran dry before this block
-LEAVING = 50e6  # ns in which an instrument that is no longer wanted fades out
-QUIET = 1e-5  # of full scale: filters that ring on after the last string are not heard below this
 STALE = 500_000_000  # ns after which a note is not begun any more
 
 
@@ -39,13 +37,12 @@ class Player(NamedTuple):
 
     settings: Any
     numbers: Any
-    stages: Any
+    ensemble: Any  # its address
     inlets: Any
+    wishes: Any
     journal: Any
     log: Any
     gauges: Any
-    mix: Any
-    mix_address: Any
 
 
 @pasted
@@ -55,13 +52,12 @@ def player(address: Any) -> Any:
     return Player(
         integers(t[P_SETTINGS], X_SETTINGS),
         floats(t[P_NUMBERS], W_NUMBERS),
-        integer_rows(t[P_STAGES], STAGES, STAGE_INTS),
+        t[P_ENSEMBLE],
         integer_rows(t[P_INLETS], INLETS, INLET_INTS),
+        integers(t[P_WISHES], WISHES),
         integers(t[P_JOURNAL], ROWS + 2 * JOURNAL_SIZE),
         integers(t[P_LOG], ROWS + LOG_COLUMNS * LOG_SIZE),
         integers(t[P_GAUGES], GAUGES),
-        singles(t[P_MIX], 2 * MIXED),
-        t[P_MIX],
     )
 
 
@@ -71,16 +67,43 @@ def run_block(table: Any, frames: Any, out: Any, flags: Any, begun: Any) -> None
     if frames <= 0:
         return
     p = player(table)
+    d = desk(p.ensemble)
     late = follow(p.settings, p.numbers, p.gauges, begun, frames)
-    change_instrument(p.settings, p.stages)
-    hand_over(p, begun, frames)
-    sound(p, frames, out)
+    welcome(d)
+    fulfil_wishes(p, d)
+    hand_over(p, d, begun, frames)
+    sound(p, d, frames, out)
     advance(p.settings, p.numbers, frames)
     note_block(p, frames, flags, begun, late)
 
 
 @native
-def hand_over(p: Player, begun: Any, frames: Any) -> None:
+def fulfil_wishes(p: Player, d: Desk) -> None:
+    """Programs that were asked for and have come since are changed to now, and only now written down."""
+    for channel in range(f.CHANNELS):
+        number = p.wishes[channel]
+        if number < 0 or not choose(d, channel, number):
+            continue
+        p.wishes[channel] = -1
+        clock, change = p.settings[X_CLOCK], 0xC0 | channel | (number & 0x7F) << 8
+        before = program(d, change) >> 7
+        select(p, d, channel, before, number >> 7)  # another bank may have been selected meanwhile
+        write_down(p, clock, change)
+        select(p, d, channel, number >> 7, before)
+
+
+@native
+def select(p: Player, d: Desk, channel: Any, before: Any, bank: Any) -> None:
+    """Have a channel's bank selected, if it is not."""
+    if bank != before:
+        for number, value in ((BANK, bank >> 7), (BANK_FINE, bank & 0x7F)):
+            message = 0xB0 | channel | number << 8 | value << 16
+            offer(d, p.settings[X_CLOCK], message)
+            write_down(p, p.settings[X_CLOCK], message)
+
+
+@native
+def hand_over(p: Player, d: Desk, begun: Any, frames: Any) -> None:
     """Give the instruments every event that is due in this block, the earliest first; what they cannot hold waits."""
     sample, end = p.settings[X_CLOCK], p.settings[X_CLOCK] + frames
     for _ in range(f.RING_SIZE):
@@ -93,17 +116,17 @@ def hand_over(p: Player, begun: Any, frames: Any) -> None:
         if first < 0 or at >= end:
             break
         sample = max(sample, at)
-        obey_flags(p, first, sample)  # if there are any, they were up before this event came
-        if not room(p.stages):
+        obey_flags(p, d, first, sample)  # if there are any, they were up before this event came
+        if not room(d):
             break
-        obey(p, sample, take(ring_of(p.inlets[first])), begun - due > STALE)
+        obey(p, d, sample, take(ring_of(p.inlets[first])), begun - due > STALE)
         p.gauges[Q_EVENTS] += 1
     for i in range(INLETS):
-        obey_flags(p, i, sample)
+        obey_flags(p, d, i, sample)
 
 
 @native
-def obey_flags(p: Player, i: Any, sample: Any) -> None:
+def obey_flags(p: Player, d: Desk, i: Any, sample: Any) -> None:
     """End the notes whose end found the inlet full."""
     late = late_of(p.inlets[i])
     seen = flagged_since(ring_of(p.inlets[i]), late)
@@ -113,81 +136,60 @@ def obey_flags(p: Player, i: Any, sample: Any) -> None:
         for end in range(f.ENDS):
             message = flagged(late, seen, channel, end)
             if message >= 0:
-                obey(p, sample, message, False)
+                obey(p, d, sample, message, False)
 
 
 @native
-def obey(p: Player, sample: Any, message: Any, stale: Any) -> None:
-    """Notes begin on the instrument that is played; all else concerns those that ring out too."""
-    status, number, value = message & 0xF0, message >> 8 & 0x7F, message >> 16 & 0x7F
+def obey(p: Player, d: Desk, sample: Any, message: Any, stale: Any) -> None:
+    """What is heard goes to the instruments, and is written down with the sample on which they obey it."""
+    status, channel, number, value = message & 0xF0, message & 0x0F, message >> 8 & 0x7F, message >> 16 & 0x7F
     begins = status == 0x90 and value > 0
     ends = status == 0x80 or (status == 0x90 and value == 0) or (status == 0xB0 and number >= 120)
-    if not ends and p.settings[X_LISTEN] >> (message & 0x0F) & 1 == 0:
+    if not ends and status != TUNING and p.settings[X_LISTEN] >> channel & 1 == 0:
         return
     if begins and stale:
         p.gauges[Q_STALE] += 1
         return
-    for s in range(STAGES):
-        state = p.stages[s, G_STATE]
-        if state == PLAYED or (state == RINGING and not begins):
-            push(p.stages[s, G_TABLE], sample - p.stages[s, G_OFFSET], message)
+    if status != 0xC0:
+        offer(d, sample, message)
+        write_down(p, sample, message)
+    elif choose(d, channel, program(d, message)):
+        p.wishes[channel] = -1
+        write_down(p, sample, message)
+    else:
+        wish(p, d, channel, program(d, message))
+
+
+@native
+def wish(p: Player, d: Desk, channel: Any, number: Any) -> None:
+    """Ask Python for a program that is not here; until it is, the channel keeps the one that it has."""
+    if part_of(d, number) >= 0:
+        p.wishes[channel] = number
+    else:
+        p.wishes[UNKNOWN] = number
+    store_release(p.wishes, WISHED, p.wishes[WISHED] + 1)
+
+
+@native
+def write_down(p: Player, sample: Any, message: Any) -> None:
+    """Keep what was obeyed."""
     row = ROWS + 2 * (p.journal[WRITTEN] & (JOURNAL_SIZE - 1))
     p.journal[row], p.journal[row + 1] = sample, message
     store_release(p.journal, WRITTEN, p.journal[WRITTEN] + 1)
 
 
 @native
-def sound(p: Player, frames: Any, out: Any) -> None:
-    """One instrument plays straight to the card, so the samples are those of an offline render; several are mixed.
-
-    What would be too loud is bent by the limiter, once, whoever it came from: nothing jumps when one of them ends.
-    """
-    channels, played = p.settings[X_CHANNELS], p.settings[X_PLAYED]
-    target, sounding = single_rows(out, frames, channels), 0
-    for s in range(STAGES):
-        sounding += p.stages[s, G_STATE] != EMPTY
-    if sounding == 1 and p.stages[played, G_CHANNELS] == channels:
-        play(p.stages[played, G_TABLE], frames, out)
-    else:
-        for n in range(frames):
-            for c in range(channels):
-                target[n, c] = 0.0
-        for s in range(STAGES):
-            if p.stages[s, G_STATE] != EMPTY:
-                add(p, s, target)
+def sound(p: Player, d: Desk, frames: Any, out: Any) -> None:
+    """The ensemble's samples are those of an offline render. What would be too loud is bent by the limiter, once."""
+    channels = p.settings[X_CHANNELS]
+    mix(d, frames, out)
+    target = single_rows(out, frames, channels)
     for c in range(min(channels, 2)):
         peak = 0.0
         for n in range(frames):
             peak = max(peak, abs(target[n, c]))
         p.numbers[W_PEAK + c] = max(p.numbers[W_PEAK + c], peak)
     p.gauges[Q_BENT] += limit_block(out, frames, channels)
-
-
-@native
-def add(p: Player, s: Any, target: Any) -> None:
-    """Add an instrument to the others; one that rings out leaves when it is silent or cut."""
-    stage, frames, done, loudest = p.stages[s], target.shape[0], 0, 0.0
-    wide, leaving = stage[G_CHANNELS], int(LEAVING / p.numbers[W_NOMINAL])
-    if stage[G_STATE] == RINGING and stage[G_CUT] and stage[G_LEFT] < 0:
-        stage[G_LEFT] = leaving
-    while done < frames:
-        span = min(MIXED, frames - done)
-        play(stage[G_TABLE], span, p.mix_address)
-        for n in range(span):
-            gain = 1.0
-            if stage[G_LEFT] >= 0:
-                stage[G_LEFT] = max(stage[G_LEFT] - 1, 0)
-                gain = stage[G_LEFT] / leaving
-            left, right = gain * p.mix[n * wide], gain * p.mix[n * wide + wide - 1]
-            loudest = max(loudest, abs(left), abs(right))
-            if target.shape[1] == 1:
-                target[done + n, 0] += 0.5 * (left + right)
-            else:
-                target[done + n, 0] += left
-                target[done + n, 1] += right
-        done += span
-    if stage[G_STATE] == RINGING and (stage[G_LEFT] == 0 or (loudest < QUIET and silent(stage[G_TABLE]))):
-        store_release(stage, G_STATE, EMPTY)  # from here on it is Python's
 
 
 @native

@@ -1,84 +1,85 @@
-"""Another preset while playing: designed in a thread of its own, then handed to the audio thread."""
+"""Programs while playing: an instrument that is asked for is designed in a thread of its own, then joins the others.
+
+The audio thread does the rest: who changes to an instrument that is there changes on that very sample, who has to wait
+for it changes when it has come.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from engine.errors import EngineError
 from engine.live.player import Player
+from engine.synth import fields as f
 from engine.synth.instrument import Instrument
 
 
 @dataclass
 class Programs:
-    """The presets that programs 0, 1, ... stand for, and how to make an instrument of each."""
+    """The presets that programs stand for (from 0), and how to make an instrument of a part."""
 
-    names: Sequence[str]
+    player: Player
+    names: Mapping[int, str]
     make: Callable[[int], Instrument]
-    played: int = 0
-    wanted: int = 0
+    _asked: int = 0
+    _wanted: int | None = None  # what the terminal's keys have asked for last
+    _failed: set[int] = field(default_factory=set)
     _ready: dict[int, Instrument] = field(default_factory=dict)
     _trouble: list[str] = field(default_factory=list)
     _thread: threading.Thread | None = None
 
-    @property
-    def name(self) -> str:
-        """The preset that is played."""
-        return self.names[self.played]
-
-    def want(self, number: int) -> None:
-        """Change to a preset as soon as it is designed; of several wishes the last counts."""
-        if 0 <= number < len(self.names):
-            self.wanted = number
-        else:
-            self._trouble.append(f"program {number + 1}: there are {len(self.names)} presets; name more when you start")
-
     def step(self, by: int) -> None:
-        """The next or the previous preset."""
-        self.want((self.wanted + by) % len(self.names))
+        """The next or the previous program, on all channels."""
+        numbers = sorted(self.names)
+        if not numbers:
+            self._trouble.append("there are no programs to choose from; name presets when you start")
+            return
+        self._wanted = numbers[(numbers.index(self._now(numbers)) + by) % len(numbers)]
+        for channel in range(f.CHANNELS):
+            for number, value in ((0, self._wanted >> 14), (32, self._wanted >> 7 & 0x7F)):
+                if max(self.names) > 0x7F:
+                    self.player.send([0xB0 | channel, number, value])
+            self.player.send([0xC0 | channel, self._wanted & 0x7F])
 
-    def tick(self, player: Player, say: Callable[[str], None]) -> None:
+    def _now(self, numbers: list[int]) -> int:
+        """The program from which one steps on: the one that is coming, or that is played."""
+        if self._wanted in self.player.wishes():
+            return self._wanted  # type: ignore[return-value]
+        latest = int(self.player.seats.settings[f.D_LATEST])
+        return next((n for n in numbers if self.player.seats.programs[n] == latest), numbers[0])
+
+    def tick(self, say: Callable[[str], None]) -> None:
         """Begin a design that is wanted, hand over one that is done."""
+        self._listen()
         while self._trouble:
             say(self._trouble.pop(0))
+        for number in list(self._ready):
+            chosen = number in self.player.wishes()  # not, if another was asked for meanwhile
+            self.player.put_on(int(self.player.seats.programs[number]), self._ready.pop(number))
+            say(f"{self.names[number]}: {'playing' if chosen else 'ready'}")
         busy = self._thread is not None and self._thread.is_alive()
-        if self.wanted == self.played:
-            self._ready.clear()
-        elif self.wanted in self._ready:
-            if player.change(self._ready[self.wanted]):
-                self.played = self.wanted
-                self._ready.clear()
-                say(f"{self.name}: playing")
-        elif not busy:
-            say(f"{self.names[self.wanted]}: being designed")
-            self._thread = threading.Thread(target=self._design, args=(self.wanted,), daemon=True)
+        wanted = [n for n, part in self.player.wishes().items() if not self.player.has(part) and n not in self._failed]
+        if wanted and not busy and not self._ready:
+            say(f"{self.names[wanted[0]]}: being designed")
+            self._thread = threading.Thread(target=self._design, args=(wanted[0],), daemon=True)
             self._thread.start()
+
+    def _listen(self) -> None:
+        """Find out what was asked for: what failed before is tried again, and what nobody knows is told."""
+        asked, unknown = self.player.wished
+        if asked != self._asked:
+            self._asked = asked
+            self._failed.clear()
+            if unknown >= 0:
+                known = f"there are {len(self.names)} presets; name more when you start"
+                self._trouble.append(f"program {unknown + 1}: {known}")
+                self.player.forget_unknown()
 
     def _design(self, number: int) -> None:
         try:
-            self._ready[number] = self.make(number)
+            self._ready[number] = self.make(int(self.player.seats.programs[number]))
         except EngineError as error:
+            self._failed.add(number)
             self._trouble.append(f"{self.names[number]}: {error}")
-            if self.wanted == number:
-                self.wanted = self.played
-
-
-@dataclass
-class Selector:
-    """Program change and bank select, from the messages that were obeyed."""
-
-    banks: dict[int, int] = field(default_factory=dict)
-
-    def program(self, message: int) -> int | None:
-        """The program a message asks for, if it is one that does."""
-        status, channel, first, second = message & 0xF0, message & 0x0F, message >> 8 & 0x7F, message >> 16 & 0x7F
-        bank = self.banks.get(channel, 0)
-        if status == 0xB0 and first == 0:
-            self.banks[channel] = bank & 0x7F | second << 7
-        elif status == 0xB0 and first == 32:
-            self.banks[channel] = bank & ~0x7F | second
-        elif status == 0xC0:
-            return bank << 7 | first
-        return None

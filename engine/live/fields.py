@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-STAGES = 4  # instruments in memory: one is played, others ring out
 INLETS = 32  # ways in for events, each with one producer at a time
 
 # The player's table of addresses.
-P_SETTINGS, P_NUMBERS, P_STAGES, P_INLETS, P_JOURNAL, P_LOG, P_GAUGES, P_MIX, PLAYER = range(9)
+P_SETTINGS, P_NUMBERS, P_ENSEMBLE, P_INLETS, P_WISHES, P_JOURNAL, P_LOG, P_GAUGES, PLAYER = range(9)
 
-# P_SETTINGS: integers. While a stream runs, Python writes only X_NEXT (a stage's number), X_DELAY and X_LISTEN.
+# P_SETTINGS: integers. While a stream runs, Python writes only X_DELAY and X_LISTEN.
 # From X_ORIGIN on they are the clock's, as are W_FRAME to W_SLACK, W_EARLIEST and W_MOVED.
 (
     X_CHANNELS,
-    X_PLAYED,
-    X_NEXT,
     X_DELAY,  # samples between an event's arrival and its place
     X_LISTEN,  # bit c: MIDI channel c is heard
     X_CLOCK,  # samples since the player was made
@@ -23,7 +20,7 @@ P_SETTINGS, P_NUMBERS, P_STAGES, P_INLETS, P_JOURNAL, P_LOG, P_GAUGES, P_MIX, PL
     X_WINDOWS,  # that the line remembers
     X_FRESH,  # 1 while the line is only as good as the blocks of this window
     X_SETTINGS,
-) = range(12)
+) = range(10)
 
 # P_NUMBERS: floats.
 W_FRAME = 0  # ns of one sample, as the sound card's clock has it
@@ -35,11 +32,11 @@ W_EARLIEST = 6  # ns: least lateness of the present window
 W_MOVED = 7  # ns by which W_NEXT has jumped in it
 W_NUMBERS = 8
 
-# P_STAGES: [STAGES, STAGE_INTS]. Python fills an empty one; from then on only the audio thread writes G_STATE.
-G_STATE, G_TABLE, G_CHANNELS, G_OFFSET, G_CUT, G_LEFT, STAGE_INTS = range(7)
-# G_OFFSET: the player's clock when the instrument's was zero; G_CUT: Python's wish that it ends soon;
-# G_LEFT: samples until it has, -1 if it need not.
-EMPTY, PLAYED, RINGING = range(3)
+# P_ENSEMBLE: the address of the instruments' common table, which synth/fields.py describes.
+
+# P_WISHES: for each channel the program that was asked for and is not here yet, or -1; then a program that nobody
+# knows, which was asked for last; and how often any was asked for that is not here, or not known.
+UNKNOWN, WISHED, WISHES = 16, 17, 18
 
 # P_INLETS: [INLETS, INLET_INTS], addresses of a ring of (ns, message), of what a full ring may not lose (both as the
 # renderer's own), and of what is held.
@@ -72,5 +69,3 @@ WRITTEN, ROWS = 0, 8
     Q_BENT,  # frames in which the limiter bent a sample
     GAUGES,
 ) = range(12)
-
-MIXED = 1024  # frames that are rendered at a time where instruments are mixed

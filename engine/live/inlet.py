@@ -11,6 +11,7 @@ from typing import Any
 from engine.compiled import called_by_python, guarded, integers, load_acquire, native, now, octets, pasted
 from engine.live.fields import *
 from engine.synth.fields import LATE, R_READ, R_ROWS, R_WRITTEN, RING_SIZE
+from engine.synth.mts import LONGEST, NOTHING, part, parts
 from engine.synth.ring import flag, put
 
 CENTRE = 0x40 << 16  # of a pitch wheel, packed
@@ -29,7 +30,7 @@ def late_of(inlet: Any) -> Any:
 
 @guarded
 def send(address: Any, stamp: Any, message: Any) -> Any:
-    """From Python: queue a packed channel message; `stamp` in ns of `now()`, 0 for this moment. 0 if it was lost."""
+    """From Python: queue a packed message; `stamp` in ns of `now()`, 0 for this moment. 0 if it was lost."""
     return arrive(address, stamp if stamp else now(), message)
 
 
@@ -43,14 +44,34 @@ def offer(address: Any, stamp: Any, message: Any, size: Any) -> None:
 @called_by_python
 def receive(address: Any, data: Any, size: Any) -> None:
     """From a MIDI driver's thread: queue the message of `size` bytes at `data` if it is a whole one."""
-    if size < 2 or size > 3:
+    if size < 2 or size > LONGEST:
         return
     octet = octets(data, size)
+    if size > 3:
+        arrive_in_parts(address, now(), octet)
+        return
     message = int(octet[0]) | int(octet[1]) << 8
     if size == 3:
         message |= int(octet[2]) << 16
     if whole(message, size):
         arrive(address, now(), message)
+
+
+@guarded
+def offer_tuning(address: Any, stamp: Any, octet: Any) -> Any:
+    """From Python: queue what these bytes, of a SysEx message, say of keys' tuning. 0 if any of it was lost."""
+    return arrive_in_parts(address, stamp if stamp else now(), octet)
+
+
+@native
+def arrive_in_parts(address: Any, stamp: Any, octet: Any) -> Any:
+    """Queue a tuning message as one message for each key; nothing if it is no whole one."""
+    taken = 1
+    for i in range(parts(octet)):
+        message = part(octet, i)
+        if message != NOTHING:
+            taken &= arrive(address, stamp, message)
+    return taken
 
 
 @native

@@ -137,7 +137,7 @@ class Meter:
             levels=tuple(hold.take(peak, at) for hold, peak in zip(self._peaks, peaks)),
             bent=gauges.bent,
             lowered=max(hold.most_lowered for hold in self._peaks),
-            polyphony=0 if playing is None else playing.polyphony,
+            polyphony=player.polyphony,
             strings=strings_of(instruments),
             notes=tuple(self._notes),
             notes_played=self._played,

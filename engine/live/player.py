@@ -14,13 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.live import fields as x
-from engine.live.inlet import let_go, send
-from engine.live.stages import name_next, vacant
+from engine.live.inlet import let_go, offer_tuning, send
 from engine.synth import fields as f
+from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
+from engine.synth.mts import TUNING, octets_of
 
 Integers = NDArray[np.int64]
 ALL_CHANNELS = 0xFFFF
+MOST_KEPT = 16  # instruments in memory before those that nobody plays are asked to go
 
 
 class Gauges(NamedTuple):
@@ -40,28 +42,35 @@ class Gauges(NamedTuple):
 
 
 class Player:
-    """Plays one instrument, lets others ring out, and takes events from any thread."""
+    """Plays an ensemble, of one instrument or of many, and takes events from any thread."""
 
-    def __init__(self, sample_rate: float, block_size: int, channels: int = 2, delay: int | None = None) -> None:
+    def __init__(
+        self,
+        sample_rate: float,
+        block_size: int,
+        channels: int = 2,
+        delay: int | None = None,
+        seats: Seats | None = None,
+    ) -> None:
         self.sample_rate, self.block_size, self.channels = sample_rate, block_size, channels
+        self.seats = seats or Seats(channels)  # who is to play what; by itself, whoever comes is played everywhere
         self.settings, self.numbers = np.zeros(x.X_SETTINGS, np.int64), np.zeros(x.W_NUMBERS)
-        self.stages = np.zeros((x.STAGES, x.STAGE_INTS), np.int64)
+        self._wishes = np.full(x.WISHES, -1, np.int64)
         # Filled, not only reserved: the audio thread must not be the first to touch a page.
         self._journal = np.full(x.ROWS + 2 * x.JOURNAL_SIZE, 0, np.int64)
         self._log = np.full(x.ROWS + x.LOG_COLUMNS * x.LOG_SIZE, 0, np.int64)
         self._gauges = np.zeros(x.GAUGES, np.int64)
-        self._mix = np.zeros(2 * x.MIXED, np.float32)
         self._inlets = [_Inlet() for _ in range(x.INLETS)]
         self._inlet_rows = np.array([inlet.addresses for inlet in self._inlets], np.int64)
-        self._instruments: list[Instrument | None] = [None] * x.STAGES
         self._changing = Lock()  # instruments may be designed, and put on, in the background
         self._told: dict[str, int] = {}  # rows that each reader has seen
         self.settings[x.X_CHANNELS], self.settings[x.X_LISTEN] = channels, ALL_CHANNELS
-        self.settings[x.X_PLAYED] = self.settings[x.X_NEXT] = -1
+        self._wishes[x.WISHED] = 0
         self.settings[x.X_DELAY] = block_size if delay is None else delay
         self.numbers[[x.W_FRAME, x.W_NOMINAL]] = 1e9 / sample_rate
-        inside = (self._inlet_rows, self._journal, self._log, self._gauges, self._mix)
-        self._table = np.array([a.ctypes.data for a in (self.settings, self.numbers, self.stages, *inside)], np.int64)
+        inside = (self._inlet_rows, self._wishes, self._journal, self._log, self._gauges)
+        addresses = [array.ctypes.data for array in (self.settings, self.numbers, *inside)]
+        self._table = np.array([*addresses[: x.P_ENSEMBLE], self.seats.address, *addresses[x.P_ENSEMBLE :]], np.int64)
 
     @property
     def address(self) -> int:
@@ -73,10 +82,12 @@ class Player:
         return int(self._inlet_rows[number].ctypes.data)
 
     def send(self, data: Sequence[int], at: int = 0, inlet: int = 0) -> bool:
-        """Queue a channel message for `at` (ns of `compiled.now()`; 0: this moment); False if the inlet was full.
+        """Queue a message for `at` (ns of `compiled.now()`; 0: this moment); False if the inlet was full.
 
-        A note-off or an all-sound-off is never lost. What is no channel message is ignored.
+        A note-off or an all-sound-off is never lost. What is neither a channel message nor a tuning is ignored.
         """
+        if data and data[0] == TUNING:
+            return bool(offer_tuning(self.inlet(inlet), at, octets_of(data)))
         short = bool(data) and data[0] & 0xE0 == 0xC0  # program change and channel pressure have one byte of data
         if len(data) != (2 if short else 3) or not 0x80 <= data[0] < 0xF0 or not 0 <= max(data[1:]) < 0x80:
             return True
@@ -97,49 +108,81 @@ class Player:
 
     @property
     def instrument(self) -> Instrument | None:
-        """The instrument that new notes are played on."""
-        wanted = int(self.settings[x.X_NEXT])
-        return self._instruments[wanted] if wanted >= 0 else None
+        """The instrument that was chosen last, or that began the last note."""
+        seats = self.seats
+        coming = np.flatnonzero(seats.parts[:, f.U_ALL])
+        latest = int(coming[-1]) if coming.size else int(seats.settings[f.D_LATEST])
+        begun = [number for number in sorted(seats.instruments) if number in seats.routes]
+        return seats.instruments.get(latest) or (seats.instruments[begun[0]] if begun else None)
+
+    @property
+    def polyphony(self) -> int:
+        """Strings at a time of all instruments that notes begin on."""
+        return sum(i.polyphony for n, i in self.seats.instruments.items() if n in self.seats.routes)
 
     def change(self, instrument: Instrument) -> bool:
-        """Play this instrument from the next block on; what sounds rings out. False if all stages are still taken.
+        """Play this instrument on all channels from the next block on; what sounds rings out.
 
-        The one that has been ringing longest is asked to leave then: try again a little later. The same if this very
-        instrument still rings.
+        False if there is no room for it, or if it is just about to go: try again a little later.
         """
-        if instrument.sample_rate != self.sample_rate:
-            raise ValueError(f"an instrument at {instrument.sample_rate:g} Hz for a player at {self.sample_rate:g} Hz")
+        self._check(instrument)
         with self._changing:
-            return instrument is self.instrument or self._put_on(instrument)
+            self._forget_absent()
+            here = self.seats.instruments
+            number = next((n for n in range(f.PARTS) if here.get(n) is instrument), -1)
+            if number >= 0 and self.seats.parts[number, f.U_ASKED]:
+                return False
+            free = next((n for n in range(f.PARTS) if n not in here), -1)
+            if number < 0 and free < 0:
+                return False
+            self.seats.parts[:, f.U_ALL] = 0  # of several wishes the last counts
+            if number >= 0:
+                self.seats.parts[number, f.U_ALL] = 1
+            else:
+                self.seats.put_on(free, instrument, on_all_channels=True)
+            return True
 
-    def _put_on(self, instrument: Instrument) -> bool:
-        self._forget_silent()
-        if instrument in self._instruments:
-            self.stages[self._instruments.index(instrument), x.G_CUT] = 1
-            return False
-        if None not in self._instruments:
-            ringing = [s for s in range(x.STAGES) if self.stages[s, x.G_STATE] == x.RINGING]
-            if ringing:
-                self.stages[min(ringing, key=lambda s: int(self.stages[s, x.G_OFFSET])), x.G_CUT] = 1
-            return False
-        if instrument.clock:
-            instrument.reset()  # a stage counts its samples from zero
-        free = self._instruments.index(None)
-        self._instruments[free] = instrument
-        self.stages[free] = (x.EMPTY, instrument.address, instrument.channels, 0, 0, -1)
-        name_next(self.address, free)
-        return True
+    def put_on(self, number: int, instrument: Instrument) -> None:
+        """Let a part of the ensemble be played, from the next block on, by the channels that wait for it."""
+        self._check(instrument)
+        with self._changing:
+            self._forget_absent()
+            self.seats.put_on(number, instrument)
+
+    def has(self, number: int) -> bool:
+        """Whether a part of the ensemble is here."""
+        return number in self.seats.instruments
+
+    def wishes(self) -> dict[int, int]:
+        """Programs that were asked for and are not here yet, and their parts."""
+        numbers = {int(number) for number in self._wishes[: f.CHANNELS] if number >= 0}
+        return {number: int(self.seats.programs[number]) for number in sorted(numbers)}
+
+    @property
+    def wished(self) -> tuple[int, int]:
+        """How often a program was asked for that was not here, and the last one of them that nobody knows, or -1."""
+        return int(self._wishes[x.WISHED]), int(self._wishes[x.UNKNOWN])
+
+    def forget_unknown(self) -> None:
+        """It has been told."""
+        self._wishes[x.UNKNOWN] = -1
 
     def instruments(self) -> list[Instrument]:
-        """Those that may sound, the one that is played first."""
+        """Those that may sound, the one that was chosen last first."""
         with self._changing:
-            self._forget_silent()
-            return sorted((i for i in self._instruments if i is not None), key=lambda i: i is not self.instrument)
+            self._forget_absent()
+            here = [instrument for _, instrument in sorted(self.seats.instruments.items())]
+            return sorted(here, key=lambda instrument: instrument is not self.instrument)
 
-    def _forget_silent(self) -> None:
-        for s in range(x.STAGES):
-            if vacant(self.address, s):
-                self._instruments[s] = None
+    def _check(self, instrument: Instrument) -> None:
+        if instrument.sample_rate != self.sample_rate:
+            raise ValueError(f"an instrument at {instrument.sample_rate:g} Hz for a player at {self.sample_rate:g} Hz")
+
+    def _forget_absent(self) -> None:
+        """Release the memory of those that have gone; where there are many, ask those to go that nobody plays."""
+        self.seats.forget_absent()
+        for number in list(self.seats.instruments)[: max(len(self.seats.instruments) - MOST_KEPT, 0)]:
+            self.seats.ask(number)
 
     @property
     def gauges(self) -> Gauges:

@@ -10,13 +10,14 @@ import logging
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from engine.live.cards import Card
-from engine.live.changes import Programs, Selector
+from engine.live.changes import Programs
 from engine.live.computer_keys import Command, ComputerKeys, help_lines
 from engine.live.demo import Demo
 from engine.live.display import Display
@@ -28,8 +29,9 @@ from engine.live.portaudio import JACK
 from engine.live.stream import Stream
 from engine.live.take import Take
 from engine.live.watch import Watch
-from engine.preset.loader import Preset
+from engine.preset.rack import Rack
 from engine.rendering.score import Score
+from engine.synth.ensemble import Seats, design_part
 from engine.synth.instrument import Instrument
 
 TURN = 0.02  # s: a turn of the loop
@@ -40,7 +42,7 @@ LOOK = 0.25  # s from one look at the devices to the next
 class Plan:
     """What is to be played, and with what."""
 
-    presets: Sequence[tuple[str, Callable[[], Preset]]]  # the first is played, the others are its programs
+    rack: Rack
     card: Card
     sample_rate: float
     block_size: int
@@ -57,19 +59,13 @@ class Plan:
     score: Score | None  # of the demo
     seconds: float | None
     take: Path | None
+    facts: Mapping[str, Any]  # what the take is to remember
     force: bool
 
     def instrument(self, number: int) -> Instrument:
-        """One of the presets, designed for the card."""
-        return Instrument(
-            self.presets[number][1](),
-            sample_rate=self.sample_rate,
-            block_size=self.block_size,
-            oversample=self.oversample,
-            polyphony=self.polyphony,
-            tuning=self.tuning,
-            mono=self.channels == 1,
-        )
+        """One of the rack's parts, designed for the card."""
+        mono, part = self.channels == 1, self.rack.parts[number]
+        return design_part(part, self.sample_rate, self.block_size, self.oversample, self.polyphony, self.tuning, mono)
 
 
 class Session:
@@ -77,12 +73,14 @@ class Session:
 
     def __init__(self, plan: Plan, quiet: bool = False) -> None:
         self._plan = plan
-        self._take = Take(plan.take, plan.sample_rate, plan.force) if plan.take else None
-        self._player = Player(plan.sample_rate, plan.block_size, plan.channels, plan.delay)
+        self._take = Take(plan.take, plan.sample_rate, plan.force, plan.facts) if plan.take else None
+        seats = Seats.of(plan.rack, plan.sample_rate, plan.channels, plan.oversample)
+        self._player = Player(plan.sample_rate, plan.block_size, plan.channels, plan.delay, seats)
         self._player.listen(plan.listen)
-        self._player.change(plan.instrument(0))
-        self._programs = Programs([name for name, _ in plan.presets], plan.instrument)
-        self._selector, self._meter = Selector(), Meter(self._player)
+        for number in sorted({plan.rack.routes[channel] for channel in plan.listen} - {-1}):
+            self._player.put_on(number, plan.instrument(number))
+        names = {program: plan.rack.parts[number].label for program, number in plan.rack.programs.items()}
+        self._programs, self._meter = Programs(self._player, names, plan.instrument), Meter(self._player)
         self._display = Display.for_stream(sys.stdout, quiet)
         self._demo: Demo | None = None
         self._inputs: Inputs | None = None
@@ -109,7 +107,7 @@ class Session:
                 self._display.say("note: --keys hears nothing: there is no terminal to type in", problem=True)
             if self._plan.score is not None:
                 events = self._plan.score.events(self._plan.sample_rate)
-                self._demo = Demo(self._player, ((at / self._plan.sample_rate, data) for at, data in events))
+                self._demo = Demo(self._player, ((at / self._plan.sample_rate, tuple(data)) for at, data in events))
             with suppress(KeyboardInterrupt):
                 self._loop(watch, keys)
 
@@ -134,7 +132,7 @@ class Session:
                 if self._demo.over:
                     return
             self._follow_events()
-            self._programs.tick(self._player, self._display.say)
+            self._programs.tick(self._display.say)
             if time.monotonic() - looked > LOOK:
                 looked = time.monotonic()
                 if self._inputs:
@@ -159,14 +157,10 @@ class Session:
         return command
 
     def _follow_events(self) -> None:
-        """Keep what was played, and change the preset if a message asked for another."""
+        """Keep what was played."""
         events = self._player.new_events("session")
         if self._take:
             self._take.add(events)
-        for message in events[:, 1].tolist():
-            program = self._selector.program(message)
-            if program is not None:
-                self._programs.want(program)
 
     def _tell_how_it_went(self) -> None:
         self._follow_events()

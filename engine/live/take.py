@@ -5,11 +5,15 @@ Rendered with the same preset at the same rate it gives the same samples that we
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from engine.errors import EngineError
 from engine.live.player import Integers
 from engine.rendering.errors import FileError
+from engine.synth.mts import TUNING, sysex
 
 MOST_TICKS = 32767  # per quarter note, in a MIDI file
 MICROSECONDS = 1_000_000
@@ -30,12 +34,15 @@ def _nearest(sample_rate: int) -> int:
 class Take:
     """Collects events as they were obeyed, and writes them at the end."""
 
-    def __init__(self, path: Path, sample_rate: float, force: bool = False) -> None:
+    def __init__(
+        self, path: Path, sample_rate: float, force: bool = False, facts: Mapping[str, Any] | None = None
+    ) -> None:
         if path.exists() and not force:
             raise FileError(f"{path}: exists; choose another name, or --force to replace it")
         if not path.parent.is_dir():
             raise FileError(f"{path}: there is no folder {path.parent}; make it first")
         self.path, self._clock = path, clock_of(round(sample_rate))
+        self._facts = dict(facts or {})  # what it was played on, for whoever renders it
         self._events: list[tuple[int, int]] = []
 
     def add(self, events: Integers) -> None:
@@ -48,11 +55,14 @@ class Take:
 
         ticks, tempo = self._clock
         track = mido.MidiTrack([mido.MetaMessage("set_tempo", tempo=tempo, time=0)])
+        track.insert(0, mido.MetaMessage("text", text=f"jawari {json.dumps(self._facts)}", time=0))
         last = 0
         # Two ports may have been obeyed out of order by a few samples within one block.
         for sample, message in sorted(self._events, key=lambda event: event[0]):
             status, first, second = message & 0xFF, message >> 8 & 0x7F, message >> 16 & 0x7F
-            data = (status, first) if status & 0xE0 == 0xC0 else (status, first, second)
+            data: Sequence[int] = (status, first) if status & 0xE0 == 0xC0 else (status, first, second)
+            if status == TUNING:
+                data = sysex(message)
             track.append(mido.Message.from_bytes(data, time=sample - last))
             last = sample
         file = mido.MidiFile(type=0, ticks_per_beat=ticks, tracks=[track])

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from engine.errors import PhysicsError, PresetError
 from engine.preset import kinds
 from engine.preset.complaints import Complaints, Place, shown
-from engine.preset.document import Node
+from engine.preset.document import Node, plain_value
 from engine.preset.key import Key
 from engine.preset.schema import GROUPS, KEYS, REPEATED, TABLE, nearest, plain
 
@@ -36,7 +36,9 @@ class Values:
         if isinstance(root.value, dict):
             self._walk(root.value, "", leaves)
         else:
-            complaints.add(root.place, f"must be keys with values, not {shown(_raw(root))}; write it like name: Sitar")
+            complaints.add(
+                root.place, f"must be keys with values, not {shown(plain_value(root))}; write it like name: Sitar"
+            )
         order = {key.name: index for index, key in enumerate(TABLE)}
         for path in sorted(leaves, key=lambda p: (order[plain(p)], p)):
             self._parse(KEYS[plain(path)], path, leaves[path])
@@ -89,7 +91,7 @@ class Values:
             if node.value is None and not node.refused:
                 continue
             self._places[full] = node.place
-            self._written[full] = _raw(node)
+            self._written[full] = plain_value(node)
             if node.refused:
                 self._refused.add(full)
             elif "." in word:
@@ -118,7 +120,7 @@ class Values:
         for index, item in enumerate(node.value):
             path = f"{group}.{index}"
             self._places[path] = item.place
-            self._written[path] = _raw(item)
+            self._written[path] = plain_value(item)
             if isinstance(item.value, dict):
                 self._walk(item.value, path, leaves)
             elif not item.refused:
@@ -129,16 +131,16 @@ class Values:
         for word, node in entries.items():
             if word == "pitch":
                 leaves["string.tuned"] = node
-                self._written["string.tuned"] = _raw(node)
+                self._written["string.tuned"] = plain_value(node)
             else:
                 message = "there is no such key; known in string.tuned: pitch"
-                self.complaints.about(node.place, f"string.tuned.{word}", _raw(node), message)
+                self.complaints.about(node.place, f"string.tuned.{word}", plain_value(node), message)
         if "pitch" not in entries:
             self.refuse("string.tuned", "must name a pitch; write it like F#3 or {pitch: F#3}")
 
     def _parse(self, key: Key, path: str, node: Node) -> None:
         try:
-            self._values[path] = self._read(key, path, _raw(node))
+            self._values[path] = self._read(key, path, plain_value(node))
         except PhysicsError as error:
             self.refuse(path, f"{error.limit}; {error.remedy}", physical=True)
         except PresetError as error:
@@ -169,12 +171,3 @@ class Values:
             with suppress(PresetError):
                 return kinds.number(key, path, value, unit)
         return kinds.number(key, path, value, units[-1])
-
-
-def _raw(node: Node) -> object:
-    """A node as plain Python values."""
-    if isinstance(node.value, list):
-        return [_raw(item) for item in node.value]
-    if isinstance(node.value, dict):
-        return {key: _raw(item) for key, item in node.value.items()}
-    return node.value

@@ -135,9 +135,18 @@ class _Composer:
         return Node(entries, place)
 
 
-def read_object(value: object, name: str, complaints: Complaints) -> Node:
+def read_object(value: object, place: str | Place, complaints: Complaints) -> Node:
     """The tree of a value made of dicts, lists, numbers and text."""
-    return _from_object(value, Place(name), 0, _Budget(complaints))
+    return _from_object(value, place if isinstance(place, Place) else Place(place), 0, _Budget(complaints))
+
+
+def plain_value(node: Node) -> Any:
+    """A node as plain Python values."""
+    if isinstance(node.value, list):
+        return [plain_value(item) for item in node.value]
+    if isinstance(node.value, dict):
+        return {key: plain_value(item) for key, item in node.value.items()}
+    return node.value
 
 
 def _from_object(value: object, place: Place, depth: int, budget: _Budget) -> Node:

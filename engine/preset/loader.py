@@ -16,7 +16,7 @@ from engine.preset.check import Values
 from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node, read_object, read_yaml
 from engine.preset.files import MAX_BYTES, shipped
-from engine.preset.overrides import Overrides, apply_overrides
+from engine.preset.overrides import PLACE, Overrides, apply_overrides
 from engine.preset.playing import Controller, Tracking, Velocity
 from engine.preset.tuning import Tuning, load_tuning
 from engine.reading import read_text
@@ -45,15 +45,17 @@ class Preset:
     source: str = field(default="preset", compare=False)
 
 
-def load_preset(source: str | os.PathLike[str] | Mapping[str, Any], overrides: Overrides = None) -> Preset:
+def load_preset(
+    source: str | os.PathLike[str] | Mapping[str, Any], overrides: Overrides = None, given_at: Place | None = None
+) -> Preset:
     """The preset of a shipped name ("sitar"), a YAML file or a dict, with single values overridden.
 
-    Overrides are a mapping, or "key=value" texts such as "string.length=60 cm" or "pickups.0.at=0.2". A PresetError
-    holds everything that is wrong, a line each.
+    Overrides are a mapping, or "key=value" texts such as "string.length=60 cm" or "pickups.0.at=0.2"; `given_at` is
+    where they stand, if that is a file. A PresetError holds everything that is wrong, a line each.
     """
     complaints = Complaints()
     root, folder = _read(source, complaints)
-    apply_overrides(root, overrides, complaints)
+    apply_overrides(root, overrides, complaints, given_at or PLACE)
     values = Values(root, folder, complaints)
     problem = build_problem(values)
     controllers = build_controllers(values)
@@ -86,7 +88,11 @@ def _read(source: object, complaints: Complaints) -> tuple[Node, Path | None]:
         return read_object(source, "preset", complaints), None
     if not isinstance(source, str | os.PathLike):
         complaints.fatal(Place("preset"), f"{shown(source)} is no preset; give a shipped name, a path or a dict")
-    path = _locate(os.fsdecode(source), complaints) if isinstance(source, str) else Path(os.fsdecode(source))
+    path = Path(os.fsdecode(source))
+    if isinstance(source, str):
+        found = locate(source, complaints, Place("preset"))
+        complaints.raise_if_any()
+        path = found or path
     try:
         text = read_text(path, MAX_BYTES, PresetError)
     except PresetError as error:
@@ -94,8 +100,8 @@ def _read(source: object, complaints: Complaints) -> tuple[Node, Path | None]:
     return read_yaml(text, str(path), complaints), path.parent
 
 
-def _locate(source: str, complaints: Complaints) -> Path:
-    """A text with a folder or a suffix of YAML is a path, any other the name of a shipped preset."""
+def locate(source: str, complaints: Complaints, place: Place) -> Path | None:
+    """A text with a folder or a suffix of YAML is a path, any other the name of a shipped preset: None if it is not."""
     if "/" in source or os.sep in source or source.lower().endswith((".yaml", ".yml")):
         return Path(source)
     presets = shipped()
@@ -103,5 +109,6 @@ def _locate(source: str, complaints: Complaints) -> Path:
         close = get_close_matches(source[:100].lower(), presets, n=1)
         hint = f"did you mean {close[0]}?" if close else "choose one, or name a file that ends in .yaml"
         there = ", ".join(presets) or "none"
-        complaints.fatal(Place("preset"), f"{shown(source)} is not shipped; {hint} (shipped: {there})")
+        complaints.add(place, f"{shown(source)} is not shipped; {hint} (shipped: {there})")
+        return None
     return presets[source]

@@ -19,9 +19,9 @@ PLACE = Place("--set")
 _DEEPEST = 6  # words of a dotted key
 
 
-def apply_overrides(root: Node, overrides: Overrides, complaints: Complaints) -> None:
-    """Put the overrides into the tree of a preset."""
-    settings = list(_settings(overrides, complaints))
+def apply_overrides(root: Node, overrides: Overrides, complaints: Complaints, place: Place = PLACE) -> None:
+    """Put the overrides, which stand at a place, into the tree of a preset."""
+    settings = list(_settings(overrides, complaints, place))
     for path, node in settings:
         for moot in _made_moot(path, node):
             _remove(root, moot.split("."))
@@ -29,9 +29,9 @@ def apply_overrides(root: Node, overrides: Overrides, complaints: Complaints) ->
         _put(root, path, node, complaints)
 
 
-def _settings(overrides: Overrides, complaints: Complaints) -> Iterator[tuple[str, Node]]:
+def _settings(overrides: Overrides, complaints: Complaints, place: Place) -> Iterator[tuple[str, Node]]:
     if isinstance(overrides, Mapping):
-        yield from _flat("", read_object(overrides, PLACE.name, complaints))
+        yield from _flat("", read_object(overrides, place, complaints))
         return
     for setting in [overrides] if isinstance(overrides, str) else overrides or ():
         if not isinstance(setting, str):
@@ -75,18 +75,18 @@ def _remove(root: Node, words: list[str]) -> None:
 def _put(root: Node, path: str, node: Node, complaints: Complaints) -> None:
     *groups, last = path.split(".")
     if len(groups) >= _DEEPEST or not isinstance(root.value, dict):
-        complaints.about(PLACE, path, node.value, "there is no such key; see the list of keys")
+        complaints.about(node.place, path, node.value, "there is no such key; see the list of keys")
         return
     parent, done = root, True
     for word in groups:
         child = _child(parent, word)
         if child is None or not isinstance(child.value, dict | list):
             # A preset that names no pickups has one, which `pickups.0.at` means.
-            child = Node([Node({}, PLACE)] if word == "pickups" else {}, PLACE)
+            child = Node([Node({}, node.place)] if word == "pickups" else {}, node.place)
             done = done and _set(parent, word, child)
         parent = child
     if not (done and _set(parent, last, node)):
-        complaints.about(PLACE, path, node.value, "there is no such item; count from 0, or give the whole list")
+        complaints.about(node.place, path, node.value, "there is no such item; count from 0, or give the whole list")
 
 
 def _child(parent: Node, word: str) -> Node | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import called_by_python, flush_to_zero, load_acquire, native, now, restore_arithmetic, single_rows
-from engine.synth import decimate, output
-from engine.synth.fields import M_SOUNDING, S_CHANNELS, S_CLOCK, S_OVERSAMPLE
+from engine.synth.fields import M_SOUNDING, S_CHANNELS, S_CLOCK
 from engine.synth.machine import machine
-from engine.synth.renderer import next_span, play
+from engine.synth.renderer import bring_down, bring_out, next_span, play
 from engine.synth.ring import push
 
 START, DURATION, FRAMES, LOG = range(4)  # columns of a log of blocks: ns, ns, samples
@@ -63,9 +62,9 @@ def play_in_parts(table: Any, frames: Any, out: Any, spent: Any) -> None:
         began = now()
         span = next_span(m, frames - done)
         sung = now()
-        decimate.run(m.filter, m.filtered, m.stereo[: span * m.settings[S_OVERSAMPLE]], m.base[:span])
+        bring_down(m, span)
         filtered = now()
-        output.finish(m.output, m.finished, m.base[:span], target[done : done + span])
+        bring_out(m, target[done : done + span])
         spent[STRINGS] += sung - began
         spent[OVERSAMPLING] += filtered - sung
         spent[OUTPUT] += now() - filtered

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from engine.preset.loader import Preset
+from engine.preset.rack import Rack
 from engine.preset.tuning import Tuning
 from engine.rendering.audio_file import FULL_SCALE, Format, audio_file
 from engine.rendering.levels import Level, Meter, Spool, Wanted, level, limited
@@ -81,12 +82,12 @@ class Output:
 
 @dataclass(frozen=True)
 class Job:
-    """A preset and the files it is rendered into, one after the other.
+    """A preset, or a rack, and the files it is rendered into, one after the other.
 
     Jobs with the same `together` are parts of one whole: all their files get the same gain.
     """
 
-    preset: Preset
+    preset: Preset | Rack
     setup: Setup
     treatment: Treatment
     outputs: tuple[Output, ...]
@@ -98,10 +99,18 @@ class Job:
         return sum(output.score.length + (self.treatment.tail or 0.0) for output in self.outputs)
 
 
-def make_player(preset: Preset, setup: Setup) -> Any:
-    """The instrument."""
-    from engine.synth.instrument import Instrument  # late: only what sounds pays for it
+def make_player(preset: Preset | Rack, setup: Setup) -> Any:
+    """The instrument, or the ensemble of a rack."""
+    from engine.synth.ensemble import Ensemble, design_part  # late: only what sounds pays for it
+    from engine.synth.instrument import Instrument
 
+    if isinstance(preset, Rack):
+        s, parts = setup, preset.parts
+
+        def make(number: int) -> Instrument:
+            return design_part(parts[number], s.sample_rate, s.block_size, s.oversample, s.polyphony, s.tuning, s.mono)
+
+        return Ensemble(preset, make, s.sample_rate, s.block_size, s.mono, s.oversample)
     return Instrument(
         preset,
         sample_rate=setup.sample_rate,

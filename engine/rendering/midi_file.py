@@ -6,6 +6,7 @@ this reader keeps the events before the damage, goes on with the next track, and
 
 from __future__ import annotations
 
+import json
 from array import array
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -18,7 +19,7 @@ from engine.physics.string import Array
 from engine.preset.complaints import clean
 from engine.reading import read_bytes
 from engine.rendering.errors import ScoreError
-from engine.rendering.score import Score
+from engine.rendering.score import MOST_TUNINGS, Score, is_tuning, tuning_row, weight
 
 MOST_BYTES = 16_000_000
 MOST_EVENTS = 800_000  # of any kind: what Python reads in half a second
@@ -27,7 +28,9 @@ _DEFAULT_TEMPO = 500_000  # µs per quarter note: 120 a minute
 # SMPTE division: its upper byte names the frames a second; 29 is television's 30 drop-frame.
 _FRAME_RATES = {24: 24.0, 25: 25.0, 29: 30_000 / 1001, 30: 30.0}
 
-_TEMPO, _END_OF_TRACK = 0x51, 0x2F
+_TEXT, _TEMPO, _END_OF_TRACK = 0x01, 0x51, 0x2F
+FACTS = b"jawari "  # begins a text of the first track that tells what a take was played on; JSON follows
+MOST_FACTS = 65_536  # bytes
 
 
 class Damage(Exception):
@@ -53,6 +56,8 @@ class Events:
     tempo_ticks: array[int] = field(default_factory=lambda: array("q"))
     tempos: array[int] = field(default_factory=lambda: array("q"))
     budget: int = MOST_EVENTS
+    tunings: list[bytes] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
 
     def remark(self, text: str) -> None:
@@ -123,7 +128,7 @@ def _read_track(data: bytes, at: int, events: Events, number: int) -> int:
     start = at + 8
     end = start + int.from_bytes(data[at + 4 : start])
     whole = end <= len(data)
-    stopped, damage = _read_events(memoryview(data)[start:end], events)
+    stopped, damage = _read_events(memoryview(data)[start:end], events, number == 1)
     if not whole and damage != "":
         events.remark(f"track {number} is cut short: played as far as it goes")
     elif damage:
@@ -131,7 +136,7 @@ def _read_track(data: bytes, at: int, events: Events, number: int) -> int:
     return start + stopped
 
 
-def _read_events(track: memoryview, events: Events) -> tuple[int, str | None]:
+def _read_events(track: memoryview, events: Events, first_track: bool) -> tuple[int, str | None]:
     """Read a track's events; returns where it stopped, and why: "" at the end mark, None without one, or damage."""
     at = began = tick = running = 0
     ticks, data, size = events.ticks, events.data, len(track)
@@ -159,13 +164,17 @@ def _read_events(track: memoryview, events: Events) -> tuple[int, str | None]:
                 data.extend((status, first, second))
             elif status == 0xFF:
                 kind = track[at]
-                at = _skip(track, at + 1)
+                body, at = _body(track, at + 1)
                 if kind == _END_OF_TRACK:
                     return at, ""
                 if kind == _TEMPO:
-                    _read_tempo(track[at - 3 : at], tick, events)
-            elif status in (0xF0, 0xF7):  # system exclusive means nothing to a string
-                at = _skip(track, at)
+                    _read_tempo(body[-3:], tick, events)
+                elif kind == _TEXT and first_track and body[: len(FACTS)] == FACTS:
+                    _read_facts(bytes(body), events)
+            elif status in (0xF0, 0xF7):  # of all that is system exclusive only tunings mean something to a string
+                body, at = _body(track, at)
+                if status == 0xF0:
+                    _read_tuning(b"\xf0" + body, tick, events)
             else:
                 raise Damage("no such event")
     except Damage as damage:
@@ -175,6 +184,27 @@ def _read_events(track: memoryview, events: Events) -> tuple[int, str | None]:
     finally:
         events.spend(4 + count % 0x100)  # a track itself takes as long as four events
     return at, None
+
+
+def _read_tuning(message: bytes, tick: int, events: Events) -> None:
+    if is_tuning(message):
+        events.spend(weight(message))
+        if len(events.tunings) < MOST_TUNINGS:
+            events.ticks.append(tick)
+            events.data.extend(tuning_row(len(events.tunings)))
+            events.tunings.append(message)
+
+
+def _read_facts(text: bytes, events: Events) -> None:
+    """What jawari wrote into a take: the word, and JSON."""
+    try:
+        found = json.loads(text[len(FACTS) :]) if len(text) <= MOST_FACTS else None
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, dict):
+        events.facts.update(found)
+    else:
+        events.remark("what jawari once wrote into it is damaged and was passed over")
 
 
 def _read_tempo(value: memoryview, tick: int, events: Events) -> None:
@@ -197,12 +227,12 @@ def _variable(track: memoryview, at: int) -> tuple[int, int]:
     raise Damage("a number of more than four bytes")
 
 
-def _skip(track: memoryview, at: int) -> int:
-    """The end of the bytes whose number stands at `at`."""
+def _body(track: memoryview, at: int) -> tuple[memoryview, int]:
+    """The bytes whose number stands at `at`, and where they end."""
     length, at = _variable(track, at)
     if at + length > len(track):
         raise IndexError
-    return at + length
+    return track[at : at + length], at + length
 
 
 def _score(header: Header, events: Events) -> Score:
@@ -210,7 +240,8 @@ def _score(header: Header, events: Events) -> Score:
     order = np.argsort(ticks, kind="stable")  # at the same tick, tracks play in the order of the file
     seconds = _seconds(ticks[order], header, events)
     data = np.frombuffer(bytes(events.data), np.uint8).reshape(-1, 3)[order]
-    return Score(seconds, data, float(seconds[-1]) if seconds.size else 0.0, tuple(events.remarks))
+    length = float(seconds[-1]) if seconds.size else 0.0
+    return Score(seconds, data, length, tuple(events.remarks), tuple(events.tunings), events.facts)
 
 
 def _seconds(ticks: Any, header: Header, events: Events) -> Array:

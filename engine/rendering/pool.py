@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.errors import EngineError
+from engine.preset.loader import Preset
+from engine.preset.rack import Rack
 from engine.rendering.interrupts import ENDINGS, Stopped, listen
 from engine.rendering.job import Job, make_player, run_job
 from engine.rendering.loudness import Loudness
@@ -82,12 +84,17 @@ def cores() -> int:
 
 def _warm_up(jobs: Sequence[Job]) -> None:
     """Compile once, here, instead of in every worker: a block of each model puts its machine code into the cache."""
-    for job in {job.preset.model: job for job in jobs}.values():
+    setup = jobs[0].setup
+    racks = [job.preset for job in jobs if isinstance(job.preset, Rack)]
+    presets = [job.preset for job in jobs if isinstance(job.preset, Preset)]
+    presets += [part.preset for rack in racks for part in rack.parts]
+    needed: list[Preset | Rack] = [*{preset.model: preset for preset in presets}.values(), *racks[:1]]
+    for one in needed:
         with suppress(EngineError):  # it is told by the worker that meets it
-            player = make_player(job.preset, job.setup)
+            player = make_player(one, setup)
             out = np.zeros((16, player.channels), np.float32)
             player.run(out)
-            Loudness(job.setup.sample_rate, player.channels)
+            Loudness(setup.sample_rate, player.channels)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engine.errors import PhysicsError
 from engine.rendering.errors import ScoreError
-from engine.rendering.score import Score
+from engine.rendering.score import Event, Score, weight
 
 Sound = NDArray[np.float32]  # [frames, channels]
 
@@ -18,8 +18,9 @@ CHUNK = 4096  # frames handed on at once; where silence is looked for, so length
 LONGEST_TAIL = 30.0  # s, of strings that go on sounding after the last event
 FADE = 0.5  # s, at the end of a tail that had to be cut
 LONGEST = 24 * 3600.0  # s: beyond, a wrong byte in a MIDI file is likelier than music
-# The instrument's ring holds 4096 events. More than these at one sample are spread over the next ones.
-_EVENTS_AT_ONCE = 2048
+# The instrument's ring holds 4096 events: twice these, and the keys of a tuning. More at one sample are spread over the
+# next ones.
+_EVENTS_AT_ONCE = 1920
 
 
 class Player(Protocol):
@@ -31,7 +32,7 @@ class Player(Protocol):
     latency: int
     silent: bool
 
-    def schedule(self, sample: int, data: tuple[int, ...]) -> Any:
+    def schedule(self, sample: int, data: Sequence[int]) -> Any:
         """Let a message act at a sample, counted from the reset."""
 
     def run(self, out: Sound) -> Any:
@@ -66,7 +67,7 @@ def stream(player: Player, score: Score, tail: float | None = None) -> Iterator[
 class _Feed:
     """Plays blocks, handing each event over with the block it falls in."""
 
-    def __init__(self, player: Player, events: Iterator[tuple[int, tuple[int, ...]]]) -> None:
+    def __init__(self, player: Player, events: Iterator[Event]) -> None:
         self._player, self._block, self._clock = player, player.block_size, 0
         self._events = _spread(events)
         self._next = next(self._events, None)
@@ -82,22 +83,24 @@ class _Feed:
 
     def _hand_over(self, frames: int) -> int:
         """Schedule the events of a block; where they are too many for the ring, a shorter block."""
-        for _ in range(_EVENTS_AT_ONCE):
+        room = _EVENTS_AT_ONCE
+        while room > 0:
             if self._next is None or self._next[0] >= self._clock + frames:
                 return frames
+            room -= weight(self._next[1])
             self._player.schedule(*self._next)
             self._next = next(self._events, None)
         return frames if self._next is None else min(frames, self._next[0] - self._clock)
 
 
-def _spread(events: Iterator[tuple[int, tuple[int, ...]]]) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _spread(events: Iterator[Event]) -> Iterator[Event]:
     """The events, so delayed that no more than _EVENTS_AT_ONCE share a sample."""
     last, shared = -1, 0
     for sample, data in events:
         sample = max(sample, last)
-        shared = shared + 1 if sample == last else 1
+        shared = shared + weight(data) if sample == last else weight(data)
         if shared > _EVENTS_AT_ONCE:
-            sample, shared = sample + 1, 1
+            sample, shared = sample + 1, weight(data)
         last = sample
         yield sample, data
 

@@ -20,13 +20,13 @@ from engine.physics.grid import REACH
 from engine.physics.retune import grid_tuning, modal_tuning
 from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
-from engine.synth import decimate, output
+from engine.synth import decimate, output, strips
 from engine.synth import fields as f
 from engine.synth.budget import Budget
 from engine.synth.keys import Design, Key, above, design_key, gap, highest_tension, mildest_damping
 from engine.synth.rehearsal import gains, pans
 from engine.synth.zones import enrol
-from engine.units import t60_to_decay
+from engine.units import hz_to_key, t60_to_decay
 
 GLIDE_TIME = 4e-3  # s: time constant of moving parameters
 FADE_TIME = 5e-3  # s: a stolen voice is gone after this
@@ -83,6 +83,7 @@ def design_bank(setup: Setup) -> Bank:
         elif key.design is not None:
             _lay_grid(bank, key.design, key.pitch or 0.0, row, values)
         values[f.Y_HIGHEST], values[f.Y_MILDEST], values[f.Y_GAP] = highest_tension(key), mildest_damping(key), gap(key)
+        values[f.Y_PITCH] = hz_to_key(key.pitch) if key.pitch else 0.0
         if key.design is not None:
             _lay_pluck(key, preset, values)
     numbers[:, f.Y_GAIN] = gains([key.design for key in keys], preset, decimate.design(sample_rate, oversample))
@@ -167,6 +168,7 @@ def _lay_tables(bank: Bank, setup: Setup, key_ints: NDArray[np.int64], key_float
     settings[f.S_TAPS], settings[f.S_LATENCY] = filtering.taps.size, filtering.latency
     settings[f.S_CHANNELS] = setup.channels
     settings[f.S_SHAPE] = SHAPES.index(preset.problem.excitation.shape)
+    settings[f.S_STRIP] = _strip(preset, setup.channels)
     bank.arrays = {  # in the order of the table
         "settings": settings,
         "numbers": _numbers(setup, finishing),
@@ -175,6 +177,7 @@ def _lay_tables(bank: Bank, setup: Setup, key_ints: NDArray[np.int64], key_float
         "voice_ints": _voice_rows(bank, voices, key_ints, pickups),
         "voice_floats": np.zeros((voices, f.VOICE_FLOATS)),
         "channels": np.zeros((f.CHANNELS, f.CHANNEL_INTS), np.int64),
+        "tuned": np.full(f.KEYS, f.AS_DESIGNED, np.int64),
         "map_ints": np.array([(number, TARGETS[c.to]) for number, c in maps], np.int64).reshape(-1, 2),
         "map_floats": np.array([_range(preset, c.to, c.low, c.high) for _, c in maps], float).reshape(-1, 2),
         "ring": np.zeros(f.R_ROWS + 2 * f.RING_SIZE, np.int64),
@@ -204,6 +207,9 @@ def reset_bank(bank: Bank) -> None:
     """As if just made: clock at zero, no voice sounding, controllers never moved, no zones, filters empty."""
     a = bank.arrays
     a["settings"][[f.S_CLOCK, f.S_BORN]] = 0
+    a["settings"][[f.S_IDLE, f.S_QUIET, f.S_APART]] = 1, 1, 0
+    a["channels"][:, f.C_STRIP] = 0
+    a["tuned"][:] = f.AS_DESIGNED
     a["voice_ints"][:, : f.V_FORWARD] = 0
     for name in ("voice_floats", "ring", "late", "meters", "last", "history", "oldest", "mean"):
         a[name][...] = 0
@@ -222,7 +228,17 @@ def _numbers(setup: Setup, finishing: output.Output) -> NDArray[np.float64]:
     n[f.N_FORCE_POWER], n[f.N_DURATION_POWER] = preset.velocity.force, preset.velocity.duration
     n[f.N_GLIDE] = 1.0 - np.exp(-f.GLIDE / (GLIDE_TIME * sample_rate))
     n[f.N_FADE] = 1.0 / (FADE_TIME * sample_rate * setup.oversample)
+    n[f.N_TURN] = max(round(strips.TURN * sample_rate), 1) * setup.oversample
     return n
+
+
+def _strip(preset: Preset, channels: int) -> int:
+    """Which of volume, expression and pan are left to channel strips; to one loudspeaker nothing is panned."""
+    parts = {strips.VOLUME: f.BY_VOLUME, strips.EXPRESSION: f.BY_EXPRESSION}
+    if channels == 2:
+        parts[strips.PAN] = f.BY_PAN
+    mapped = {c.number for c in preset.controllers}
+    return sum(part for number, part in parts.items() if number not in mapped)
 
 
 def _range(preset: Preset, to: str, low: float, high: float) -> tuple[float, float]:
@@ -266,6 +282,7 @@ def _voice_rows(bank: Bank, voices: int, key_ints: NDArray[np.int64], pickups: i
         f.V_PSI: points,
         f.V_PUSH: points,
         f.V_LOST: 1,
+        f.V_HEARD: pickups,
     }
     for row in rows:
         for column, count in floats.items():

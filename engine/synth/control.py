@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import native
+from engine.synth import strips
 from engine.synth.fields import *
 from engine.synth.machine import Machine
+from engine.synth.mts import TUNING, code_of, is_at_once
 from engine.synth.ring import flagged, flagged_since, head, take
-from engine.synth.voices import begin, pluck, set_moving
-from engine.synth.zones import MANAGERS, calm, hears, resize, share_range
+from engine.synth.voices import begin, departure, pluck, set_moving
+from engine.synth.zones import MANAGERS, hears, reset_controllers, resize, share_range
 
 SUSTAIN, SOSTENUTO = 64, 66
 DATA, DATA_FINE, NRPN_FINE, NRPN, RPN_FINE, RPN = 6, 38, 98, 99, 100, 101
@@ -19,7 +21,7 @@ FOR_BENDS, FOR_ZONES = 0, 6  # registered parameters
 
 @native
 def obey(m: Machine, message: Any) -> None:
-    """One channel message, packed as status | first << 8 | second << 16."""
+    """One message: of a channel, packed as status | first << 8 | second << 16, or of a key's tuning (mts.py)."""
     status, channel = message & 0xF0, message & 0x0F
     first, second = (message >> 8) & 0x7F, (message >> 16) & 0x7F
     if status == 0x90 and second > 0:
@@ -34,6 +36,18 @@ def obey(m: Machine, message: Any) -> None:
     elif status == 0xE0:
         m.channels[channel, C_BEND] = (first | second << 7) - 8192
         stir(m, channel)
+    elif status == TUNING:
+        retune(m, first, code_of(message), is_at_once(message))
+
+
+@native
+def retune(m: Machine, key: Any, code: Any, at_once: Any) -> None:
+    """Strike a key at another pitch from now on; and if so wished have it glide there if it sounds."""
+    m.tuned[key] = code
+    for v in range(m.settings[S_VOICES]):
+        if at_once and m.voice_ints[v, V_STATE] != FREE and m.voice_ints[v, V_KEY] == key:
+            m.voice_floats[v, F_TUNED] = departure(m, key)
+            set_moving(m, v)
 
 
 @native
@@ -57,6 +71,7 @@ def note_on(m: Machine, channel: Any, key: Any, velocity: Any) -> None:
             chosen = v
     if chosen >= 0:
         m.voice_ints[chosen, V_STATE] = HELD
+        m.voice_floats[chosen, F_TUNED] = departure(m, key)
         set_moving(m, chosen)
     else:
         chosen = slot(m)
@@ -133,7 +148,7 @@ def control(m: Machine, channel: Any, number: Any, value: Any) -> None:
     elif number == RESET_CONTROLLERS:
         for other in range(CHANNELS):
             if hears(m, other, channel):
-                calm(m.channels[other])
+                reset_controllers(m.channels[other])
         for v in range(m.settings[S_VOICES]):
             if hears(m, m.voice_ints[v, V_CHANNEL], channel):
                 m.voice_ints[v, V_SOSTENUTO] = 0
@@ -141,6 +156,8 @@ def control(m: Machine, channel: Any, number: Any, value: Any) -> None:
         let_go(m, channel)
     if moves_strings(m, number):
         stir(m, channel)
+    if number in (strips.VOLUME, strips.PAN, strips.EXPRESSION, RESET_CONTROLLERS):
+        strips.turn_all(m)
 
 
 @native
@@ -154,6 +171,7 @@ def set_parameter(m: Machine, channel: Any, number: Any, value: Any) -> None:
         stir(m, own[C_MANAGER])
     elif own[RPN_FINE] == FOR_ZONES and number == DATA and channel in MANAGERS and value < CHANNELS:
         begin_anew(m, channel, resize(m, channel, value))
+        strips.turn_all(m)
         own[RPN], own[RPN_FINE] = 0, FOR_ZONES  # still chosen: only controllers were reset
 
 

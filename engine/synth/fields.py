@@ -24,6 +24,7 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     T_VOICE_INTS,
     T_VOICE_FLOATS,
     T_CHANNELS,
+    T_TUNED,
     T_MAP_INTS,
     T_MAP_FLOATS,
     T_RING,
@@ -44,7 +45,7 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     T_VOLUME,
     T_WANTED,
     TABLE,
-) = range(27)
+) = range(28)
 
 # T_SETTINGS: integers.
 (
@@ -61,8 +62,13 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     S_SHAPE,
     S_CLOCK,
     S_BORN,
+    S_IDLE,  # 1: no voice sounds, the filters are empty, and silence is all that comes out until a note begins
+    S_QUIET,  # 1 as long as nothing but silence has come out since the last tick
+    S_STRIP,  # which of BY_... are the channel strip's; the preset's map has the others
+    S_APART,  # 1: some strip has been moved, so each voice goes through its own one
     SETTINGS,
-) = range(14)
+) = range(18)
+BY_VOLUME, BY_EXPRESSION, BY_PAN = 1, 2, 4
 
 # T_NUMBERS: floats.
 (
@@ -75,8 +81,9 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     N_OUTPUT_GLIDE,
     N_SCALE,
     N_VOLUME,
+    N_TURN,
     NUMBERS,
-) = range(10)
+) = range(11)
 
 # T_KEY_INTS: [KEYS, KEY_INTS].
 (
@@ -141,11 +148,12 @@ FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
     Y_DURATION,
     Y_POSITION,
     Y_RELEASE,
+    Y_PITCH,  # as designed, in semitones: 69 is 440 Hz
     KEY_FLOATS,
-) = range(25)
+) = range(26)
 
 # T_VOICE_INTS: [voices, VOICE_INTS]; from V_FORWARD on addresses.
-V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_NODE, V_PULSE = range(10)
+V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_NODE, V_TURNED, V_PULSE = range(11)
 (
     V_FORWARD,
     V_BACKWARD,
@@ -166,10 +174,13 @@ V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_NO
     V_PUSHED,
     V_LOST,
     V_CLOCK,
+    V_HEARD,
     VOICE_INTS,
-) = range(V_PULSE + PULSES, V_PULSE + PULSES + 20)
+) = range(V_PULSE + PULSES, V_PULSE + PULSES + 21)
 # V_MOVING: 0, or 1 + the remainder of the clock by GLIDE at which the voice takes its steps, which is an event's.
 # V_PULSE: steps since each pluck began, -1 when it is over.
+# V_TURNED: the sample at which its sides began to go from F_LEFT, F_RIGHT to the next ones.
+# V_HEARD: what each of its pickups last added.
 
 # T_VOICE_FLOATS: [voices, VOICE_FLOATS].
 (
@@ -184,13 +195,22 @@ V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_NO
     F_PEAK,
     F_ANSWER,
     F_TENSION,
+    F_LEFT,
+    F_RIGHT,
+    F_NEXT_LEFT,
+    F_NEXT_RIGHT,
+    F_TUNED,  # semitones by which MIDI's tuning standard has moved the voice's key
     F_PULSE,
-) = range(12)
+) = range(17)
 VOICE_FLOATS = F_PULSE + 2 * PULSES  # F_PULSE: peak force and duration (steps) of each pluck
 
 # T_CHANNELS: [CHANNELS, CHANNEL_INTS]; the 128 controllers, then:
-C_PRESSURE, C_BEND, C_RANGE, C_MANAGER, CHANNEL_INTS = range(128, 133)  # bend -8192..8191; its range, cents
+C_PRESSURE, C_BEND, C_RANGE, C_MANAGER, C_STRIP, CHANNEL_INTS = range(128, 134)  # bend -8192..8191; its range, cents
+# C_STRIP: which of BY_... have ever been where they change the sound.
 UNMOVED = -1  # a controller that has not been touched yet
+
+# T_TUNED: [KEYS], where MIDI's tuning standard has each key, in 2^-14 semitones (69 << 14 is 440 Hz), or:
+AS_DESIGNED = -1
 
 # T_MAP_INTS: [maps, 2] source controller and target; T_MAP_FLOATS: [maps, 2] values at 0 and 127.
 TO_HEIGHT, TO_POSITION, TO_DURATION, TO_LOSS, TO_GAIN = range(5)
@@ -206,3 +226,18 @@ LATE = L_FLAGS + CHANNELS * ENDS
 
 # T_METERS: integers that drivers read.
 M_STOLEN, M_WATCHDOG, M_LOST, M_SOUNDING, M_MOST, METERS = range(6)
+
+# An ensemble: instruments that share a clock, a way in and a way out. Its table of addresses:
+PARTS = 128  # instruments that it may hold, by the number of their part
+PROGRAMS = 1024  # that can be chosen; a bank select counts 128 of them
+E_SETTINGS, E_PARTS, E_GAINS, E_ROUTES, E_PROGRAMS, E_LISTENER, E_MIX, ENSEMBLE = range(8)
+# E_SETTINGS: channels of its sound, samples played, the part that last began a note or was chosen (-1: none yet).
+D_CHANNELS, D_CLOCK, D_LATEST, ENSEMBLE_SETTINGS = range(4)
+# E_PARTS: [PARTS, PART_INTS]. Python fills an absent part and says that it has arrived; from then on only who plays
+# writes U_STATE. U_DELAY: samples by which its events are late, so that all are heard together. Two wishes of Python's:
+# U_ALL: every channel should begin its notes on it; U_ASKED: it should go as soon as nobody hears it.
+U_STATE, U_TABLE, U_CHANNELS, U_DELAY, U_ALL, U_ASKED, PART_INTS = range(7)
+ABSENT, ARRIVED, PLAYING = range(3)
+# E_GAINS: [PARTS, 2], left and right. E_ROUTES: for each channel the part that its notes begin on, or -1.
+# E_PROGRAMS: for each program its part, or -1.
+MIXED = 1024  # frames that are rendered at a time where instruments are mixed

@@ -17,6 +17,7 @@ from engine.preset.tuning import Tuning, load_tuning
 from engine.synth import decimate
 from engine.synth import fields as f
 from engine.synth.bank import Setup, design_bank, reset_bank
+from engine.synth.mts import TUNING, tunings
 from engine.synth.renderer import play
 from engine.synth.ring import push
 
@@ -111,8 +112,10 @@ class Instrument:
     def schedule(self, sample: int, data: Sequence[int]) -> bool:
         """Queue a MIDI message (its bytes) for an absolute sample; False if the ring was full and it was lost.
 
-        A note-off or an all-sound-off is never lost. What is no channel message is ignored.
+        A note-off or an all-sound-off is never lost. What is neither a channel message nor a tuning is ignored.
         """
+        if data and data[0] == TUNING:
+            return 0 not in [push(self.address, max(sample, 0), packed) for packed in tunings(data)]
         if not data or not 0x80 <= data[0] < 0xF0:
             return True
         first, second = data[1] if len(data) > 1 else 0, data[2] if len(data) > 2 else 0

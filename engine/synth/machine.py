@@ -28,6 +28,7 @@ class Machine(NamedTuple):
     voice_ints: Any
     voice_floats: Any
     channels: Any
+    tuned: Any
     map_ints: Any
     map_floats: Any
     ring: Any
@@ -63,6 +64,7 @@ def machine(address: Any) -> Any:
         integer_rows(t[T_VOICE_INTS], voices, VOICE_INTS),
         float_rows(t[T_VOICE_FLOATS], voices, VOICE_FLOATS),
         integer_rows(t[T_CHANNELS], CHANNELS, CHANNEL_INTS),
+        integers(t[T_TUNED], KEYS),
         integer_rows(t[T_MAP_INTS], settings[S_MAPS], 2),
         float_rows(t[T_MAP_FLOATS], settings[S_MAPS], 2),
         integers(t[T_RING], R_ROWS + 2 * RING_SIZE),

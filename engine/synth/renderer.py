@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import called_by_python, float_rows, native, single_rows
-from engine.synth import decimate, output
+from engine.synth import decimate, idle, output
 from engine.synth.control import take_events
 from engine.synth.fields import *
 from engine.synth.machine import Machine, machine
@@ -27,8 +27,8 @@ def play(table: Any, frames: Any, out: Any) -> None:
     done = 0
     while done < frames:
         span = next_span(m, frames - done)
-        decimate.run(m.filter, m.filtered, m.stereo[: span * m.settings[S_OVERSAMPLE]], m.base[:span])
-        output.finish(m.output, m.finished, m.base[:span], target[done : done + span])
+        bring_down(m, span)
+        bring_out(m, target[done : done + span])
         done += span
 
 
@@ -42,28 +42,50 @@ def play_raw(table: Any, frames: Any, out: Any) -> None:
     while done < frames:
         span = next_span(m, frames - done)
         for t in range(span * per):
-            target[done * per + t, 0], target[done * per + t, 1] = m.stereo[t, 0], m.stereo[t, 1]
+            for side in range(2):
+                target[done * per + t, side] = 0.0 if m.settings[S_IDLE] else m.stereo[t, side]
         done += span
 
 
 @native
 def next_span(m: Machine, most: Any) -> Any:
-    """Obey what is due, then fill m.stereo up to the next event, the next tick, or `most` samples; how many."""
+    """Obey what is due, then fill m.stereo up to the next event, the next tick, or `most` samples; how many.
+
+    Not if the instrument is idle: then it is silence that m.stereo should hold.
+    """
     take_events(m)
     clock = m.settings[S_CLOCK]
-    if clock % TICK == 0:
+    if clock % TICK == 0 and m.settings[S_IDLE] == 0:
         look_around(m)
     # An event that comes in just now, too late, waits for the next span.
     span = max(min(most, TICK - clock % TICK, head(m.ring) - clock), 1)
-    segment(m, span)
-    mix(m, span * m.settings[S_OVERSAMPLE])
+    if m.settings[S_IDLE] == 0:
+        segment(m, span)
+        mix(m, span * m.settings[S_OVERSAMPLE])
     m.settings[S_CLOCK] += span
     return span
 
 
 @native
+def bring_down(m: Machine, span: Any) -> None:
+    """m.stereo at the sound card's rate, in m.base."""
+    if m.settings[S_IDLE] == 0:
+        decimate.run(m.filter, m.filtered, m.stereo[: span * m.settings[S_OVERSAMPLE]], m.base[:span])
+
+
+@native
+def bring_out(m: Machine, target: Any) -> None:
+    """m.base through the output stage, into all of `target`."""
+    if m.settings[S_IDLE]:
+        idle.fill(target)
+    else:
+        output.finish(m.output, m.finished, m.base[: target.shape[0]], target)
+        idle.hear(m, target)
+
+
+@native
 def look_around(m: Machine) -> None:
-    """Sleep, watchdog and the count of sounding voices."""
+    """Sleep, watchdog and the count of sounding voices; where there are none, perhaps idleness."""
     sounding = 0
     for v in range(m.settings[S_VOICES]):
         if m.voice_ints[v, V_STATE] != FREE:
@@ -71,6 +93,7 @@ def look_around(m: Machine) -> None:
             sounding += m.voice_ints[v, V_STATE] != FREE
     m.meters[M_SOUNDING] = sounding
     m.meters[M_MOST] = max(m.meters[M_MOST], sounding)
+    idle.look(m, sounding)
 
 
 @native
@@ -80,6 +103,7 @@ def segment(m: Machine, span: Any) -> None:
     for t in range(span * per):
         for p in range(pickups):
             m.bus[t, p] = 0.0
+        m.stereo[t, 0] = m.stereo[t, 1] = 0.0
     for v in range(m.settings[S_VOICES]):
         at = 0
         while at < span and m.voice_ints[v, V_STATE] != FREE:
@@ -95,8 +119,13 @@ def segment(m: Machine, span: Any) -> None:
 
 @native
 def mix(m: Machine, steps: Any) -> None:
-    """The bus's pickups as stereo: a velocity is the difference of its displacement (pan and kind are in m.pans)."""
+    """The bus's pickups as stereo: a velocity is the difference of its displacement (pan and kind are in m.pans).
+
+    Where channels have strips, each voice has done this for itself.
+    """
     pickups, rate = m.settings[S_PICKUPS], m.numbers[N_RATE]
+    if m.settings[S_APART]:
+        return
     for t in range(steps):
         left = right = 0.0
         for p in range(pickups):

@@ -12,7 +12,7 @@ from engine.physics import modal
 from engine.physics.excitation import EDGE, add_pulse
 from engine.physics.grid import REACH, interpolate
 from engine.physics.retune import lift_nodes, lift_points, tune_grid, tune_modes
-from engine.synth import zones
+from engine.synth import strips, zones
 from engine.synth.fields import *
 from engine.synth.machine import (
     Machine,
@@ -27,6 +27,7 @@ from engine.synth.machine import (
 SILENCE = 1e-10  # of the most kinetic energy a note had: 100 dB down
 CALM = 32  # looks in a row at a string so slow; a string that swings is slow only where it turns round
 UPRISING = 1e-6  # share by which rounding may raise the energy of a string left alone
+SAME = 1e-9  # semitones: what rounding makes of a pitch in hertz
 SETTLED = 1e-4  # semitones, or shares of a target, that end a glide
 
 
@@ -34,6 +35,7 @@ SETTLED = 1e-4  # semitones, or shares of a target, that end a glide
 def begin(m: Machine, v: Any, key: Any, channel: Any) -> None:
     """Take a free slot: the key's string at rest, at the channel's tension and barrier height."""
     own, numbers = m.voice_floats[v], m.key_floats[key]
+    m.settings[S_IDLE] = 0
     m.voice_ints[v, V_STATE] = HELD
     m.voice_ints[v, V_KEY] = key
     m.voice_ints[v, V_CHANNEL] = channel
@@ -42,13 +44,15 @@ def begin(m: Machine, v: Any, key: Any, channel: Any) -> None:
     m.voice_ints[v, V_CALM] = 0
     for p in range(PULSES):
         m.voice_ints[v, V_PULSE + p] = -1
-    own[F_SEMITONES] = zones.bend(m, channel)
+    own[F_TUNED] = departure(m, key)
+    own[F_SEMITONES] = zones.bend(m, channel) + own[F_TUNED]
     # A barrier that would press on the string goes on from where it touches: in no time it would be a blow.
     own[F_DAMPING], own[F_LIFT] = 0.0, 0.0
     own[F_NEXT_LIFT] = min(aimed(m, channel, TO_HEIGHT, 0.0), numbers[Y_GAP])
     own[F_GAIN] = own[F_NEXT_GAIN] = aimed(m, channel, TO_GAIN, 1.0)
     own[F_FADE], own[F_ENERGY], own[F_PEAK] = 1.0, 0.0, 0.0
     own[F_TENSION] = bent(numbers, own[F_SEMITONES])
+    strips.begin(m, v)
     refit(m, v)
     rest(m, v)
     lift(m, v, own[F_NEXT_LIFT])
@@ -61,6 +65,15 @@ def set_moving(m: Machine, v: Any) -> None:
     """Have a voice glide, from this very sample on; one that already does keeps its pace."""
     if m.voice_ints[v, V_MOVING] == 0:
         m.voice_ints[v, V_MOVING] = 1 + m.settings[S_CLOCK] % GLIDE
+
+
+@native
+def departure(m: Machine, key: Any) -> Any:
+    """Semitones by which MIDI's tuning standard has moved a key away from its design."""
+    if m.tuned[key] == AS_DESIGNED:
+        return 0.0
+    semitones = m.tuned[key] / 16384.0 - m.key_floats[key, Y_PITCH]
+    return semitones if abs(semitones) > SAME else 0.0
 
 
 @native
@@ -253,7 +266,7 @@ def glide(m: Machine, v: Any) -> None:
     """One step of tension, damping, barrier height and gain towards where the player wants them."""
     own, voice = m.voice_floats[v], m.voice_ints[v]
     channel, share = voice[V_CHANNEL], m.numbers[N_GLIDE]
-    semitones, damping = zones.bend(m, channel), aimed_damping(m, v)
+    semitones, damping = zones.bend(m, channel) + own[F_TUNED], aimed_damping(m, v)
     height, gain = aimed(m, channel, TO_HEIGHT, 0.0), aimed(m, channel, TO_GAIN, 1.0)
     moving, retuned = 0, 0
     if own[F_SEMITONES] != semitones:
@@ -316,7 +329,8 @@ def sound(m: Machine, v: Any, first: Any, steps: Any) -> None:
         for t in range(steps):
             lift(m, v, own[F_LIFT] + (own[F_NEXT_LIFT] - own[F_LIFT]) / (span - age - t))
             run(m, v, t, 1)
-    add_to_bus(m, v, first, steps, age)
+    level(m, v, steps, age)
+    strips.add(m, v, first, steps)
 
 
 @native
@@ -332,8 +346,8 @@ def run(m: Machine, v: Any, at: Any, steps: Any) -> None:
 
 
 @native
-def add_to_bus(m: Machine, v: Any, first: Any, steps: Any, age: Any) -> None:
-    """What the voice's pickups heard, away from rest, `age` steps after the last of the glide.
+def level(m: Machine, v: Any, steps: Any, age: Any) -> None:
+    """What the voice's pickups heard, away from rest, at the voice's gain, `age` steps after the last of the glide.
 
     The gain goes straight from one step of the glide to the next, as the barrier does: steps would be heard.
     """
@@ -342,16 +356,16 @@ def add_to_bus(m: Machine, v: Any, first: Any, steps: Any, age: Any) -> None:
     start, slope = gain * own[F_GAIN], gain * (own[F_NEXT_GAIN] - own[F_GAIN]) / (GLIDE * m.settings[S_OVERSAMPLE])
     fade, loss = own[F_FADE], m.numbers[N_FADE] * (voice[V_STATE] == FADING)
     if loss == 0.0 and slope == 0.0:  # nearly always; the same products, in a loop that waits for nothing
-        level = fade * start
+        loud = fade * start
         for t in range(steps):
             for p in range(pickups):
-                m.bus[first + t, p] += level * (m.out[t, p] - resting[p])
+                m.out[t, p] = loud * (m.out[t, p] - resting[p])
         return
     for t in range(steps):
         fade = max(fade - loss, 0.0)
-        level = fade * (start + slope * (age + 1 + t))
+        loud = fade * (start + slope * (age + 1 + t))
         for p in range(pickups):
-            m.bus[first + t, p] += level * (m.out[t, p] - resting[p])
+            m.out[t, p] = loud * (m.out[t, p] - resting[p])
     own[F_FADE] = fade
     if fade == 0.0:
         voice[V_STATE] = FREE

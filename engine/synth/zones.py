@@ -17,18 +17,24 @@ BEND_RANGE, MEMBER_BEND_RANGE = 200, 4800  # cents, until RPN 0 says otherwise
 
 
 @native
-def calm(own: Any) -> None:
-    """Controllers as if never moved (-1), so that presets' own values hold; a range set by RPN stays."""
+def reset_controllers(own: Any) -> None:
+    """CC 121 as MIDI's RP-015 has it: controllers as if never moved, so that presets' own values hold.
+
+    All but bank, volume, pan, sounds (70 to 79) and effects (91 to 95), and ranges set by RPN. Of the sounds CC 74 goes
+    too: MPE has made a gesture of it, like pressure and the wheel.
+    """
     for number in range(128):
-        own[number] = UNMOVED
+        kept = number in (0, 7, 10, 32, 39, 42) or (70 <= number < 80 and number != 74) or 91 <= number < 96
+        own[number] = own[number] if kept else UNMOVED
     own[C_PRESSURE], own[C_BEND] = UNMOVED, 0
 
 
 @called_by_python
 def enrol(own: Any, channel: Any, manager: Any) -> None:
     """Have a channel, whose row is `own`, begin anew under a manager, or under itself."""
-    calm(own)
-    own[C_MANAGER] = manager
+    for number in range(128):
+        own[number] = UNMOVED
+    own[C_PRESSURE], own[C_BEND], own[C_MANAGER] = UNMOVED, 0, manager
     own[C_RANGE] = BEND_RANGE if manager == channel else MEMBER_BEND_RANGE
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from synth.playing import limited
 
-from engine.live import fields as x
 from engine.live.block import run_block
 from engine.live.player import Player
 from engine.synth import fields as f
@@ -105,7 +104,7 @@ def held(inst: Instrument) -> set[tuple[int, int]]:
     return {(int(r[f.V_CHANNEL]), int(r[f.V_KEY])) for r in rows if r[f.V_STATE] == f.HELD}
 
 
-def stage_of(player: Player, inst: Instrument) -> NDArray[np.int64]:
-    """The row of an instrument that sounds."""
-    rows = player.stages
-    return rows[[int(row[x.G_TABLE]) for row in rows].index(inst.address)]
+def part_of(player: Player, inst: Instrument) -> NDArray[np.int64]:
+    """The row of an instrument that may sound."""
+    rows = player.seats.parts
+    return rows[[int(row[f.U_TABLE]) for row in rows].index(inst.address)]

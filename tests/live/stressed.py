@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from engine.compiled import now
 from engine.live.cards import choose
-from engine.live.changes import Programs
 from engine.live.midi.inputs import Inputs
 from engine.live.player import Player
 from engine.live.portaudio import library
@@ -67,15 +66,23 @@ def spend(seconds: float, busy: bool) -> None:
 
 
 def change_presets(player: Player, seconds: float) -> int:
-    """Change to the next preset as soon as the last is played; how often."""
-    programs = Programs(sorted(shipped()), lambda n: Instrument(sorted(shipped())[n], RATE, BLOCK, polyphony=len(KEYS)))
-    end, news = time.monotonic() + seconds, list[str]()
+    """Design the next preset in the background, play it on all channels as soon as it is there; how often."""
+    names, made, changes = sorted(shipped()), list[Instrument](), 0
+    end, thread = time.monotonic() + seconds, threading.Thread()
+
+    def design() -> None:
+        made.append(Instrument(names[changes % len(names)], RATE, BLOCK, oversample=2, polyphony=len(KEYS)))
+
     while time.monotonic() < end:
-        if programs.wanted == programs.played:
-            programs.step(1)
-        programs.tick(player, news.append)
+        if made and player.change(made[-1]):
+            made.clear()
+            changes += 1
+        elif not made and not thread.is_alive():
+            thread = threading.Thread(target=design)
+            thread.start()
         time.sleep(0.05)
-    return sum(line.endswith("playing") for line in news)
+    thread.join()
+    return changes
 
 
 def comes_first() -> bool:

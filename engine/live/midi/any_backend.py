@@ -9,7 +9,7 @@ from typing import Any
 from engine.compiled import now
 from engine.live.errors import MissingPart, PortError
 from engine.live.hush import hushed
-from engine.live.midi.poller import Poller, hand_on
+from engine.live.midi.poller import Poller, hand_on, warm
 from engine.live.midi.way import RTMIDI, backend_asked_for
 
 INTERVAL = 0.0005  # seconds, by which stamps may be late: the moment of asking is all that is known
@@ -78,7 +78,7 @@ class _Port:
     def __init__(self, name: str, inlet: int, port: Any, poller: Poller) -> None:
         self.name, self.alive = name, True
         self._inlet, self._port, self._poller = inlet, port, poller
-        hand_on(inlet, 0, (0, 0))  # compiles what the thread will need
+        warm(inlet)
         poller.add(self)
 
     def drain(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.compiled import now
 from engine.live.errors import MissingPart, PortError
-from engine.live.midi.poller import Poller, hand_on
+from engine.live.midi.poller import Poller, hand_on, warm
 from engine.live.midi.through_rtmidi import ThroughRtMidi
 from engine.synth.ring import NEVER
 
@@ -61,13 +61,13 @@ class QueueHandle:
     def _fill(self, inlet: int, opening: Any) -> None:
         # Clock and active sensing are taken, to be dropped by us: the time since the last message is that since
         # whatever RtMidi saw last.
-        self._midi.ignore_types(sysex=True, timing=False, active_sense=False)
+        self._midi.ignore_types(sysex=False, timing=False, active_sense=False)
         try:
             opening()
         except self._failure as error:
             raise PortError(f"MIDI: {error}") from error
         self._inlet, self._empty = inlet, now()
-        hand_on(inlet, 0, (0, 0))  # compiles what the thread will need
+        warm(inlet)
         self._poller.add(self)
 
     def drain(self) -> None:

@@ -1,0 +1,68 @@
+"""Idleness: an instrument that has fallen silent is as one just made, and a new one may take its place.
+
+Once no voice sounds and nothing but silence has come out for a whole tick, the filters are emptied: what they still
+hold is nothing that could be heard. From then on blocks cost next to nothing, until a note begins. All this is decided
+on the absolute clock, so blocks do not matter; and what an idle instrument will play depends on nothing but its clock
+and what its channels have been told, which `adopt` hands over.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.compiled import called_by_python, copy, native
+from engine.synth import decimate, strips
+from engine.synth.fields import *
+from engine.synth.machine import Machine, machine
+
+
+@native
+def fill(target: Any) -> None:
+    """Silence."""
+    for n in range(target.shape[0]):
+        for c in range(target.shape[1]):
+            target[n, c] = 0.0
+
+
+@native
+def hear(m: Machine, target: Any) -> None:
+    """Note whether anything but silence came out."""
+    if m.settings[S_QUIET] == 0:
+        return
+    for n in range(target.shape[0]):
+        for c in range(target.shape[1]):
+            if target[n, c] != 0.0:
+                m.settings[S_QUIET] = 0
+                return
+
+
+@native
+def look(m: Machine, sounding: Any) -> None:
+    """Once a tick: empty the filters if nobody sounds and nothing has come out since the last one."""
+    if sounding == 0 and m.settings[S_QUIET]:
+        m.settings[S_IDLE] = 1
+        decimate.reset(m.filtered)
+        for p in range(m.last.size):
+            m.last[p] = 0.0
+        for c in range(m.finished.mean.size):
+            m.finished.mean[c] = 0.0
+    m.settings[S_QUIET] = 1
+
+
+@called_by_python
+def adopt(table: Any, clock: Any, other: Any) -> Any:
+    """Have an idle instrument go on where another one is, as if it had heard all that this one was told.
+
+    From here on it plays what it would if it had been there from the start, to the last bit; `clock` is the sample that
+    it is to call now. It must be at the other's sample rate. 0 if it is not idle, and then it is left as it was.
+    """
+    m, theirs = machine(table), machine(other)
+    if m.settings[S_IDLE] == 0:
+        return 0
+    m.settings[S_CLOCK] = clock
+    for c in range(CHANNELS):
+        for i in range(CHANNEL_INTS):
+            m.channels[c, i] = theirs.channels[c, i]
+    copy(theirs.tuned, m.tuned)
+    strips.choose_path(m)
+    return 1
