@@ -16,8 +16,9 @@ from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.tuning import load_tuning
 from engine.render import phrase
-from engine.rendering.audio_file import BIT_DEPTHS, Format, check_sound_target
+from engine.rendering.audio_file import Format, check_sound_target
 from engine.rendering.errors import FileError, ScoreError
+from engine.rendering.formats import BIT_DEPTHS, DEFAULT_DEPTH, FORMATS, SUFFIXES
 from engine.rendering.interrupts import stoppable
 from engine.rendering.job import Job, Output, Setup, Treatment
 from engine.rendering.midi_file import read_midi
@@ -40,24 +41,30 @@ EXAMPLES = """examples:
   jawari render sitar --midi song.mid --start 30 --end 45 -o extract.wav --report extract.json
   jawari render sitar --midi song.mid --stems channel -o song.wav     song-channel-01.wav and so on
   jawari render --all-presets -o sounds                   every shipped preset, as many at a time as there are cores
-  jawari render sitar -o - | aplay                        sound as it is made, for another program
+  jawari render sitar --tail '2 s' -o - | aplay           sound as it is made, for another program
+  jawari render sitar -o - | ffmpeg -i - sitar.m4a        whole, once it is made
 
 notes are note:start:duration or note:start:duration:velocity, times in seconds, C4 being key 60. MIDI files are of
 type 0 or 1; of a damaged one, what can be read is played, and said. A file appears under its name when it is whole:
 after an error, an interrupt or a full disk there is none, and what --force would have replaced is still there. Of a
 link, the file it points to is written. The same command gives the same bytes.
 
-to standard output (-), a pipe or a device goes WAV without a length, or whole FLAC with --format flac; what else is
-to be said then goes to standard error. SIGTERM ends a render as Ctrl-C does, with exit code 143."""
+a name's suffix decides what the file is: {formats}.
+OGG (Vorbis), Opus and MP3 are lossy, of high quality and without a bit depth; OGG goes up to 200 kHz, MP3 up to 48 kHz,
+Opus knows 8, 12, 16, 24 and 48 kHz. Their bytes are the same as long as libsndfile is.
+
+to standard output (-), a pipe or a device go the bytes that a file would hold, true sizes first: WAV as it is made if
+its length is known beforehand, which it is with --tail and without --normalize; anything else once it is whole. What
+else is to be said then goes to standard error. SIGTERM ends a render as Ctrl-C does, with exit code 143."""
 
 
 def add(commands: Commands[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     p = commands.add_parser(
         "render",
-        help="play notes or a MIDI file into a WAV or FLAC file",
+        help="play notes or a MIDI file into a WAV, FLAC, AIFF, OGG, Opus or MP3 file",
         description=DESCRIPTION,
-        epilog=f"{EXAMPLES}\n\n{EPILOG}",
+        epilog=f"{EXAMPLES.format(formats=', '.join(SUFFIXES))}\n\n{EPILOG}",
         formatter_class=Help,
     )
     p.add_argument("presets", nargs="*", metavar="PRESET", help="a shipped preset's name or a YAML file; or several")
@@ -100,11 +107,16 @@ def _add_files(p: argparse._ArgumentGroup) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="a name in .wav or .flac, or - for standard output; default: PRESET.wav. For several presets the folder "
-        "of such files",
+        help="a name in .wav or another suffix, see below, or - for standard output; default: PRESET.wav. For several "
+        "presets the folder of such files",
     )
-    p.add_argument("--format", default="wav", choices=("wav", "flac"), help="of what has no name to tell it")
-    p.add_argument("--bit-depth", default="24", choices=tuple(BIT_DEPTHS), help="16 is dithered, 32f are floats")
+    p.add_argument("--format", default="wav", choices=tuple(FORMATS), help="of what has no name to tell it")
+    p.add_argument(
+        "--bit-depth",
+        default=DEFAULT_DEPTH,
+        choices=tuple(BIT_DEPTHS),
+        help="16 is dithered, 32f are floats; lossy formats have none",
+    )
     p.add_argument("--seed", type=int, default=0, metavar="N", help="of the dither")
     level = p.add_mutually_exclusive_group()
     level.add_argument("--gain", default="0", metavar="DB", help="louder or softer by this")

@@ -14,7 +14,7 @@ from engine.preset.tuning import Tuning
 from engine.rendering.audio_file import Format, audio_file
 from engine.rendering.levels import Meter, amplified, normalised
 from engine.rendering.score import Score
-from engine.rendering.stream import LONGEST_TAIL, Player, Sound, stream
+from engine.rendering.stream import Player, Sound, most_frames, stream
 from engine.rendering.target import is_sink
 from engine.units import key_to_note
 
@@ -95,11 +95,10 @@ def _write(player: Any, job: Job, output: Output, made: Callable[[float], None])
     how, score = job.treatment, output.score
     player.reset()
     form = Format(int(player.sample_rate), player.channels, how.depth, how.seed, how.format)
-    tail = LONGEST_TAIL if how.tail is None else how.tail
-    frames = round((score.length + tail) * form.rate)
+    frames, exact = most_frames(score, form.rate, how.tail), how.tail is not None
     meter = Meter(form.rate, form.channels)
     began = time.perf_counter()
-    with audio_file(output.path, form, frames, force=how.force) as file:
+    with audio_file(output.path, form, frames, force=how.force, exact=exact) as file:
         for chunk in _treated(player, job, output, made):
             meter.add(chunk)
             file.write(chunk)

@@ -45,8 +45,7 @@ def stream(player: Player, score: Score, tail: float | None = None) -> Iterator[
     """
     _check(score, tail)
     rate = player.sample_rate
-    score_frames = round(score.length * rate)
-    frames = score_frames + round((LONGEST_TAIL if tail is None else tail) * rate)
+    score_frames, frames = round(score.length * rate), most_frames(score, rate, tail)
     feed = _Feed(player, score.events(rate))
     out = np.zeros((CHUNK, player.channels), np.float32)
     for at in range(0, player.latency, CHUNK):  # what comes before t = 0
@@ -61,6 +60,11 @@ def stream(player: Player, score: Score, tail: float | None = None) -> Iterator[
         # One chunk of silence is played before the end, for what is still in the filters.
         if tail is None and was_silent and at + CHUNK > score_frames and player.silent:
             return
+
+
+def most_frames(score: Score, rate: float, tail: float | None = None) -> int:
+    """The frames of a stream: exactly so many with a `tail`, at most so many without."""
+    return round(score.length * rate) + round((LONGEST_TAIL if tail is None else tail) * rate)
 
 
 class _Feed:
