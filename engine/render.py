@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import PhysicsError
+from engine.errors import SettingError
 from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
+from engine.reading import MIDI_SUFFIXES
 from engine.rendering.errors import ScoreError
 from engine.rendering.job import Setup, make_player
 from engine.rendering.midi_file import midi_bytes, parse_midi, read_midi
 from engine.rendering.note import PHRASE, Note, parse_notes
 from engine.rendering.score import Score, score_of_messages, score_of_notes
 from engine.rendering.stream import Sound, stream
-
-MIDI_SUFFIXES = (".mid", ".midi", ".kar", ".rmi")
 
 
 def render(
@@ -44,7 +43,7 @@ def render(
     if not isinstance(preset, Preset):
         preset = load_preset(preset, overrides)
     elif overrides:
-        raise PhysicsError("overrides", overrides, "apply to a preset's source", "pass them to load_preset")
+        raise SettingError("overrides", overrides, "apply to a preset's source", "pass them to load_preset")
     setup = Setup(sample_rate, block_size, oversample, polyphony, tuning, mono)
     player = make_player(preset, setup)
     score = phrase(preset) if notes is None else read_score(notes)

@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
-from engine.errors import EngineError, PhysicsError
+from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity, tuning
+from engine.errors import EngineError, SettingError
 from engine.preset.complaints import clean, shown
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
-from engine.preset.tuning import load_tuning
 from engine.render import phrase
 from engine.rendering.audio_file import Format, check_sound_target
 from engine.rendering.errors import FileError, ScoreError
@@ -155,9 +154,8 @@ def _run(args: argparse.Namespace) -> int:
 def _setup(args: argparse.Namespace) -> Setup:
     rate = quantity("--sample-rate", args.sample_rate, "Hz")
     if rate != int(rate):
-        raise PhysicsError("--sample-rate", rate, "must be a whole number of Hz in a file", "try 48000")
-    tuning = load_tuning(args.tuning) if args.tuning else None
-    return Setup(rate, args.block_size, args.oversample, args.polyphony, tuning, args.mono)
+        raise SettingError("--sample-rate", rate, "must be a whole number of Hz in a file", "try 48000")
+    return Setup(rate, args.block_size, args.oversample, args.polyphony, tuning(args.tuning), args.mono)
 
 
 def _treatment(args: argparse.Namespace) -> Treatment:

@@ -19,7 +19,7 @@ from engine.preset.files import MAX_BYTES, shipped
 from engine.preset.overrides import Overrides, apply_overrides
 from engine.preset.playing import Controller, Velocity
 from engine.preset.tuning import Tuning, load_tuning
-from engine.reading import read_text
+from engine.reading import MIDI_SUFFIXES, read_text
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,11 @@ def _read(source: object, complaints: Complaints) -> tuple[Node, Path | None]:
         return read_object(source, "preset", complaints), None
     if not isinstance(source, str | os.PathLike):
         complaints.fatal(Place("preset"), f"{shown(source)} is no preset; give a shipped name, a path or a dict")
-    path = _locate(os.fsdecode(source), complaints) if isinstance(source, str) else Path(os.fsdecode(source))
+    name = os.fsdecode(source)
+    if name.lower().endswith(MIDI_SUFFIXES):
+        place, word = Place(name), shown(name if " " not in name else f"'{name}'")
+        complaints.fatal(place, f"is notes, not a preset to play them on; jawari render PRESET --midi {word}")
+    path = _locate(name, complaints) if isinstance(source, str) else Path(name)
     try:
         text = read_text(path, MAX_BYTES, PresetError)
     except PresetError as error:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import MissingPart
 from engine.rendering.errors import FileError
 from engine.rendering.formats import DEFAULT_DEPTH, Codec, codec_of
 from engine.rendering.ogg import settle_number
@@ -188,7 +189,7 @@ def load_library() -> Any:
     try:
         import soundfile
     except (ImportError, OSError) as error:
-        raise FileError(f"audio files need soundfile and libsndfile ({error}); install them") from None
+        raise MissingPart(f"files other than WAV need soundfile and libsndfile ({error}); install them") from None
     return soundfile
 
 

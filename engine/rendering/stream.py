@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import PhysicsError
+from engine.errors import SettingError
 from engine.rendering.errors import ScoreError
 from engine.rendering.score import Score
 
@@ -115,6 +115,6 @@ def _fade(chunk: Sound, left: int, length: int) -> None:
 
 def _check(score: Score, tail: float | None) -> None:
     if tail is not None and not 0.0 <= tail <= LONGEST:
-        raise PhysicsError("tail", float(tail), f"must be 0 to {LONGEST:g} s", "leave it out to wait for silence")
+        raise SettingError("tail", float(tail), f"must be 0 to {LONGEST:g} s", "leave it out to wait for silence")
     if score.length > LONGEST:
         raise ScoreError(f"lasts {score.length:.3g} s, at most {LONGEST:g} s are rendered; cut it with start and end")
