@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
-from engine.errors import PresetError
+from engine.errors import PhysicsWarning, PresetError
 from engine.physics.problem import Problem
 from engine.preset.build import build_controllers, build_problem
 from engine.preset.check import Values
@@ -57,6 +59,8 @@ def load_preset(source: str | os.PathLike[str] | Mapping[str, Any], overrides: O
     problem = build_problem(values)
     controllers = build_controllers(values)
     complaints.raise_if_any()
+    for doubt in values.doubts:
+        warnings.warn(doubt, PhysicsWarning, stacklevel=2)
     assert problem is not None  # there was nothing to complain about
     return Preset(
         name=values["name"],
@@ -86,8 +90,9 @@ def _read(source: object, complaints: Complaints) -> tuple[Node, Path | None]:
         complaints.fatal(Place("preset"), f"{shown(source)} is no preset; give a shipped name, a path or a dict")
     name = os.fsdecode(source)
     if name.lower().endswith(MIDI_SUFFIXES):
-        place, word = Place(name), shown(name if " " not in name else f"'{name}'")
-        complaints.fatal(place, f"is notes, not a preset to play them on; jawari render PRESET --midi {word}")
+        complaints.fatal(
+            Place(name), f"is notes, not a preset to play them on; jawari render PRESET --midi {shown(quote(name))}"
+        )
     path = _locate(name, complaints) if isinstance(source, str) else Path(name)
     try:
         text = read_text(path, MAX_BYTES, PresetError)
