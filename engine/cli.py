@@ -10,11 +10,12 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 
 from engine.commands import devices, play, presets, profile, render, simulate
 from engine.commands.common import EPILOG, Help
 from engine.commands.compiling import compiling_shown
-from engine.errors import EngineError, PhysicsWarning
+from engine.errors import EngineError, Exit, PhysicsWarning
 from engine.versions import VERSION
 
 BEGIN = """begin with:
@@ -43,17 +44,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except MemoryError:
         print("jawari: not enough memory; shorten the run or lower the rate", file=sys.stderr)
-        return 1
+        return Exit.OTHER
     except OSError as error:
         with suppress(OSError):  # what is still unwritten would be tried, and fail, once more as Python ends
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):  # there, whoever read along has seen enough
             where = f"{error.filename}: " if error.filename else ""
             print(f"jawari: {where}{error.strerror or error}; make room or choose another place", file=sys.stderr)
-        return 1
+        return Exit.OTHER
     except KeyboardInterrupt:
         print("jawari: interrupted", file=sys.stderr)
-        return 130
+        return Exit.INTERRUPTED
 
 
 def parser() -> argparse.ArgumentParser:
@@ -65,10 +66,17 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=Help,
     )
     whole.add_argument("--version", action="version", version=f"jawari {VERSION}", help="say which this is")
-    commands = whole.add_subparsers(required=True, metavar="COMMAND")
+    whole.set_defaults(run=partial(_help, whole))
+    commands = whole.add_subparsers(metavar="COMMAND")
     for command in (play, render, profile, simulate, presets, devices):
         command.add(commands)
     return whole
+
+
+def _help(whole: argparse.ArgumentParser, _: argparse.Namespace) -> int:
+    """Without a command: all that --help says; but nothing was done, which a script should learn."""
+    whole.print_help()
+    return Exit.USAGE
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import EngineError
+from engine.errors import EngineError, Exit, MissingPart
 from engine.physics.barrier import Barrier, Obstacles
 from engine.profiling.clocked import DURATION, FRAMES
 from engine.profiling.limit import HOLDS
@@ -25,7 +25,7 @@ UNITS = {"displacement": "m", "velocity": "m/s", "bridge_force": "N"}
 class PlotError(EngineError):
     """No figure can be drawn here."""
 
-    exit_code = 5
+    exit_code = Exit.FIGURE
 
 
 def check(path: str | PathLike[str]) -> None:
@@ -33,7 +33,7 @@ def check(path: str | PathLike[str]) -> None:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
     except ImportError:
-        raise PlotError("figures need matplotlib: pip install 'jawari[plot]'") from None
+        raise MissingPart("figures need matplotlib: pip install 'jawari[plot]'") from None
     kinds = FigureCanvasAgg.filetypes
     if Path(path).suffix.lstrip(".").lower() not in kinds:
         known = ", ".join("." + kind for kind in sorted(kinds))

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import PhysicsError
+from engine.errors import SettingError
 from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import Rack, is_rack, load_rack
+from engine.reading import MIDI_SUFFIXES
 from engine.rendering.errors import ScoreError
 from engine.rendering.job import Setup, make_player
 from engine.rendering.levels import limited
@@ -20,8 +21,6 @@ from engine.rendering.midi_file import midi_bytes, parse_midi, read_midi
 from engine.rendering.note import PHRASE, Note, parse_notes
 from engine.rendering.score import Score, score_of_messages, score_of_notes
 from engine.rendering.stream import Sound, stream
-
-MIDI_SUFFIXES = (".mid", ".midi", ".kar", ".rmi")
 
 
 def render(
@@ -50,7 +49,7 @@ def render(
     if isinstance(preset, Preset | Rack) or is_rack(preset):
         if overrides:
             remedy = "pass them to load_preset, or write them into the rack"
-            raise PhysicsError("overrides", overrides, "apply to a preset's source", remedy)
+            raise SettingError("overrides", overrides, "apply to a preset's source", remedy)
         preset = preset if isinstance(preset, Preset | Rack) else load_rack(preset)
     else:
         preset = load_preset(preset, overrides)

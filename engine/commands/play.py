@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
+from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity, tuning
 from engine.commands.racks import add_map, make_rack, remembered
 from engine.errors import PresetError
 from engine.preset.files import shipped
@@ -126,7 +126,8 @@ def _plan(args: argparse.Namespace) -> Plan:
     if not all(0 <= channel < 16 for channel in listen):
         raise UsageError(f"--channel = {max(args.channel)}: must be 1 to 16")
     score = None if not args.demo else read_score(args.notes) if args.notes else phrase(rack)
-    latency = _latency(args.latency)
+    latency, delay = _latency(args.latency), _delay(args.midi_delay)
+    tuning(args.tuning)
 
     from engine.live.cards import check, choose
     from engine.live.session import Plan
@@ -142,7 +143,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         block_size=args.block_size,
         channels=channels,
         latency=latency,
-        delay=_delay(args.midi_delay, rate),
+        delay=None if delay is None else round(delay * rate),
         oversample=args.oversample,
         polyphony=args.polyphony,
         tuning=args.tuning,
@@ -178,8 +179,8 @@ def _latency(text: str) -> float | str:
     return seconds
 
 
-def _delay(text: str | None, rate: float) -> int | None:
-    """Samples from a note's arrival to its sound."""
+def _delay(text: str | None) -> float | None:
+    """Seconds from a note's arrival to its sound."""
     if text is None:
         return None
     seconds = quantity("--midi-delay", text, "s")
@@ -187,4 +188,4 @@ def _delay(text: str | None, rate: float) -> int | None:
         raise UsageError(
             f"--midi-delay = {text}: must be 0 to {MOST_DELAY:g} s; the default, one block, has least jitter"
         )
-    return round(seconds * rate)
+    return seconds

@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.commands.common import EPILOG, Commands, Help, quantity
 from engine.describe import Description, Octave, Touching, describe
-from engine.errors import PresetError
+from engine.errors import Exit, PresetError
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.schema import KEYS, render_markdown, render_text
@@ -46,7 +46,8 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     checked = actions.add_parser(
         "check",
         help="check preset files",
-        description="A line for every mistake: file, line, key, value, limit, remedy. Exit code 3 if there is any.",
+        description="A line for every mistake: file, line, key, value, limit, remedy. Exit code 3 if there is any, "
+        "4 if nothing but physics forbids it.",
     )
     checked.add_argument("files", nargs="+", metavar="FILE", help="a YAML file or a shipped preset's name")
     checked.set_defaults(run=_check)
@@ -64,15 +65,15 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
-    wrong = 0
+    wrong: list[int] = []
     for file in args.files:
         try:
             preset = load_preset(Path(file) if Path(file).is_file() else file)
             print(f"{file}: good ({preset.name}, {preset.model})")
         except PresetError as error:
-            wrong += 1
+            wrong.append(error.exit_code)
             print(error)
-    return PresetError.exit_code if wrong else 0
+    return min(wrong, default=Exit.DONE)
 
 
 def _keys(args: argparse.Namespace) -> int:

@@ -10,17 +10,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
+from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity, tuning
 from engine.commands.racks import add_map, facts_for, make_rack, mapped_channels, rack_of_take, stem
-from engine.errors import EngineError, PhysicsError
+from engine.errors import EngineError, SettingError
 from engine.preset.complaints import clean, shown
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import Rack, is_rack
-from engine.preset.tuning import load_tuning
 from engine.render import phrase
-from engine.rendering.audio_file import BIT_DEPTHS, Format, check_sound_target
+from engine.rendering.audio_file import Format, check_sound_target
 from engine.rendering.errors import FileError, ScoreError
+from engine.rendering.formats import BIT_DEPTHS, DEFAULT_DEPTH, FORMATS, SUFFIXES
 from engine.rendering.interrupts import stoppable
 from engine.rendering.job import Job, Output, Setup, Treatment
 from engine.rendering.midi_file import read_midi
@@ -46,7 +46,8 @@ EXAMPLES = """examples:
   jawari render sitar tanpura --map 2,10=tanpura --midi song.mid      two presets in one file, and two programs
   jawari render duo.yaml --midi song.mid                  a rack: presets, their channels, programs, gains and pans
   jawari render --midi take.mid --sample-rate '96 kHz'    what `jawari play --record` kept, on what it was played on
-  jawari render sitar --limit -o - | aplay                sound as it is made, for another program
+  jawari render sitar --tail '2 s' --limit -o - | aplay   sound as it is made, for another program
+  jawari render sitar -o - | ffmpeg -i - sitar.m4a        whole, once it is made
 
 notes are note:start:duration or note:start:duration:velocity, times in seconds, C4 being key 60. MIDI files are of
 type 0 or 1; of a damaged one, what can be read is played, and said. Volume (CC 7), expression (CC 11) and pan (CC 10)
@@ -55,23 +56,27 @@ jawari play, and where --channel 10, --map or a rack asks for it. A file appears
 after an error, an interrupt or a full disk there is none, and what --force would have replaced is still there. Of a
 link, the file it points to is written. The same command gives the same bytes.
 
-a file holds what was played. Floats (--bit-depth 32f) keep any level; in whole numbers a peak above full scale would be
-cut off, so all of the sound is lowered then, by what is said, and all stems by as much as the loudest of them needs.
---limit bends loud samples instead, as live sound is bent: above -6 dBFS, never above -0.1.
+a file holds what was played. Floats (--bit-depth 32f) keep any level; in whole numbers, and in lossy formats, a peak
+above full scale would be cut off, so all of the sound is lowered then, by what is said, and all stems by as much as the
+loudest of them needs. --limit bends loud samples instead, as live sound is bent: above -6 dBFS, never above -0.1.
 
-to standard output (-), a pipe or a device goes WAV without a length, or whole FLAC with --format flac; what else is
-to be said then goes to standard error. Sound that waits for its level (whole numbers without --limit, --normalize,
---loudness) comes when all of it is played; with --limit or as floats it comes as it is made. SIGTERM ends a render as
-Ctrl-C does, with exit code 143."""
+a name's suffix decides what the file is: {formats}.
+OGG (Vorbis), Opus and MP3 are lossy, of high quality and without a bit depth; OGG goes up to 200 kHz, MP3 up to 48 kHz,
+Opus knows 8, 12, 16, 24 and 48 kHz. Their bytes are the same as long as libsndfile is.
+
+to standard output (-), a pipe or a device go the bytes that a file would hold, true sizes first. WAV that need not wait
+for its level (--limit or floats, without --normalize and --loudness) and whose length is known (--tail) comes as it is
+made; all else once it is whole. What else is to be said then goes to standard error. SIGTERM ends a render as Ctrl-C
+does, with exit code 143."""
 
 
 def add(commands: Commands[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     p = commands.add_parser(
         "render",
-        help="play notes or a MIDI file into a WAV or FLAC file",
+        help="play notes or a MIDI file into a WAV, FLAC, AIFF, OGG, Opus or MP3 file",
         description=DESCRIPTION,
-        epilog=f"{EXAMPLES}\n\n{EPILOG}",
+        epilog=f"{EXAMPLES.format(formats=', '.join(SUFFIXES))}\n\n{EPILOG}",
         formatter_class=Help,
     )
     p.add_argument(
@@ -123,11 +128,16 @@ def _add_files(p: argparse._ArgumentGroup) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="a name in .wav or .flac, or - for standard output; default: PRESET.wav. For several presets the folder "
-        "of such files",
+        help="a name in .wav or another suffix, see below, or - for standard output; default: PRESET.wav. For several "
+        "presets the folder of such files",
     )
-    p.add_argument("--format", default="wav", choices=("wav", "flac"), help="of what has no name to tell it")
-    p.add_argument("--bit-depth", default="24", choices=tuple(BIT_DEPTHS), help="16 is dithered, 32f are floats")
+    p.add_argument("--format", default="wav", choices=tuple(FORMATS), help="of what has no name to tell it")
+    p.add_argument(
+        "--bit-depth",
+        default=DEFAULT_DEPTH,
+        choices=tuple(BIT_DEPTHS),
+        help="16 is dithered, 32f are floats; lossy formats have none",
+    )
     p.add_argument("--seed", type=int, default=0, metavar="N", help="of the dither")
     level = p.add_mutually_exclusive_group()
     level.add_argument("--gain", default="0", metavar="DB", help="louder or softer by this")
@@ -194,14 +204,13 @@ def _setup(args: argparse.Namespace, facts: Mapping[str, Any]) -> Setup:
     """What was asked for; where nothing was, what a take was played with."""
     rate = quantity("--sample-rate", args.sample_rate, "Hz") if args.sample_rate else facts.get("sample_rate", 48_000.0)
     if rate != int(rate):
-        raise PhysicsError("--sample-rate", rate, "must be a whole number of Hz in a file", "try 48000")
-    tuning = args.tuning or facts.get("tuning")
+        raise SettingError("--sample-rate", rate, "must be a whole number of Hz in a file", "try 48000")
     return Setup(
         rate,
         args.block_size,
         facts.get("oversample") if args.oversample is None else args.oversample,
         facts.get("polyphony") if args.polyphony is None else args.polyphony,
-        load_tuning(tuning) if tuning else None,
+        tuning(args.tuning or facts.get("tuning")),
         args.mono or facts.get("mono", False),
     )
 

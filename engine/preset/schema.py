@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 from textwrap import fill
+from typing import Any
 
 from engine.physics.barrier import Barrier
 from engine.physics.excitation import SHAPES, Excitation
@@ -20,8 +21,12 @@ _RANGES = {"tuning": "text", "source": "pressure, wheel, cc1 to cc119", "span": 
 MAX_PICKUPS = 16
 
 
-def _number(name: str, unit: str, limits: tuple[float, float], default: float | None, meaning: str) -> Key:
-    return Key(name, "number", meaning, default, unit, *limits)
+_PLACES = {"usual": (1e-3, 5.0), "units": ("mm", "cm")}  # of the barrier along the string
+_HEIGHTS = {"usual": (1e-5, 0.05), "units": ("mm",)}
+
+
+def _number(name: str, unit: str, limits: tuple[float, float], default: float | None, meaning: str, **more: Any) -> Key:
+    return Key(name, "number", meaning, default, unit, *limits, **more)
 
 
 def _choice(name: str, choices: tuple[str, ...], default: str | None, meaning: str) -> Key:
@@ -32,7 +37,10 @@ TABLE = (
     Key("name", "text", "What the preset is called.", "Unnamed", low=1, high=80),
     Key("about", "text", "One line about it.", "", low=0, high=1000),
     _choice("model", ("modal", "fd"), "modal", "Model of the string: exact modes, or finite differences."),
-    Key("string.length", "number", "Speaking length.", None, "m", 1e-3, 100.0, required=True),
+    Key(
+        "string.length", "number", "Speaking length.",
+        None, "m", 1e-3, 100.0, required=True, usual=(0.05, 5.0), units=("cm", "mm"),
+    ),
     _number(
         "string.density", "kg/m", (1e-7, 1e3), None,
         "Mass per length. Without it: that of a solid round wire of this diameter and material.",
@@ -40,7 +48,7 @@ TABLE = (
     Key(
         "string.diameter", "number",
         "Diameter of a round wire (of the core, if density is given too). Needs material.",
-        None, "m", 1e-6, 0.1, replaces=_WIRE,
+        None, "m", 1e-6, 0.1, replaces=_WIRE, usual=(1e-4, 7e-3), units=("mm", "in"),
     ),
     Key(
         "string.material", "choice",
@@ -80,9 +88,15 @@ TABLE = (
         + "points: obstacles at single points. Without barrier: a free string.",
         choices=PROFILES, required=True,
     ),
-    _number("barrier.from", "m", (0.0, 100.0), 0.0, "Where the barrier begins; without it, a table at its first x."),
-    _number("barrier.to", "m", (0.0, 100.0), None, "Where it ends. Without it: the string's end, or a table's last x."),
-    _number("barrier.height", "m", (-1.0, 1.0), 0.0, "Offset of the whole profile."),
+    _number(
+        "barrier.from", "m", (0.0, 100.0), 0.0, "Where the barrier begins; without it, a table at its first x.",
+        **_PLACES,
+    ),
+    _number(
+        "barrier.to", "m", (0.0, 100.0), None, "Where it ends. Without it: the string's end, or a table's last x.",
+        **_PLACES,
+    ),
+    _number("barrier.height", "m", (-1.0, 1.0), 0.0, "Offset of the whole profile.", **_HEIGHTS),
     *(key for surface in SURFACES.values() for key in surface.keys),
     own(
         "points", "at", "pairs",
@@ -126,9 +140,9 @@ TABLE = (
     _number("release", "s", (1e-3, 60.0), 0.3, "Time in which a string falls by 60 dB once its key is let go."),
     Key(
         "tuning", "tuning",
-        "What the keys sound, in parts between commas: a scale (equal, just, pythagorean, meantone, a Scala file.scl "
-        "beside the preset; `just on D` puts 1/1 on D, otherwise it is on C), a reference (A4=432, 432 Hz; otherwise "
-        "A4=440), or a file.kbm in place of note and reference.",
+        "What the keys sound, in parts between commas: a scale (equal, just, pythagorean, meantone, an equal division "
+        "such as 19edo, a Scala file.scl beside the preset; `just on D` puts 1/1 on D, otherwise it is on C), a "
+        "reference (A4=432, 432 Hz; otherwise A4=440), or a file.kbm in place of note and reference.",
         "equal",
     ),
     _number(

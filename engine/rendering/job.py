@@ -15,10 +15,11 @@ import numpy as np
 from engine.preset.loader import Preset
 from engine.preset.rack import Rack
 from engine.preset.tuning import Tuning
-from engine.rendering.audio_file import FULL_SCALE, Format, audio_file
+from engine.rendering.audio_file import Format, audio_file
+from engine.rendering.formats import FULL_SCALE
 from engine.rendering.levels import Level, Meter, Spool, Wanted, level, limited
 from engine.rendering.score import Score
-from engine.rendering.stream import LONGEST_TAIL, Player, Sound, stream
+from engine.rendering.stream import Player, Sound, most_frames, stream
 from engine.units import db_to_gain, gain_to_db, key_to_note
 
 
@@ -148,7 +149,7 @@ def run_job(
         for output, spool, facts, took in takes:
             chosen = level(peak, spool.meter.loudness_lufs, how.wanted, full)
             began = time.perf_counter()
-            written = _write(job, form, output, spool.chunks(), chosen)
+            written = _write(job, form, output, spool.chunks(), chosen, spool.meter.frames, exact=True)
             took += time.perf_counter() - began
             reports.append(written | facts | _timing(written, took))
         return reports
@@ -158,7 +159,9 @@ def _stream(player: Any, job: Job, output: Output, made: Callable[[float], None]
     """Play straight into the file."""
     began = time.perf_counter()
     player.reset()
-    written = _write(job, _format(player, job), output, _sound(player, job, output, made), Level(job.treatment.factor))
+    form, tail = _format(player, job), job.treatment.tail
+    frames, sound = most_frames(output.score, form.rate, tail), _sound(player, job, output, made)
+    written = _write(job, form, output, sound, Level(job.treatment.factor), frames, exact=tail is not None)
     return written | _facts(player, output) | _timing(written, time.perf_counter() - began)
 
 
@@ -168,12 +171,13 @@ def _sound(player: Player, job: Job, output: Output, made: Callable[[float], Non
         made(len(chunk) / player.sample_rate)
 
 
-def _write(job: Job, form: Format, output: Output, sound: Iterable[Sound], chosen: Level) -> dict[str, Any]:
-    """The sound at its level into the file, and what was measured on the way."""
+def _write(
+    job: Job, form: Format, output: Output, sound: Iterable[Sound], chosen: Level, frames: int, exact: bool
+) -> dict[str, Any]:
+    """The sound, of at most or exactly so many frames, at its level into the file, and what was measured on the way."""
     how = job.treatment
-    frames = round((output.score.length + (LONGEST_TAIL if how.tail is None else how.tail)) * form.rate)
     before, after, bent, gain = 0.0, Meter(form.rate, form.channels), 0, np.float32(chosen.gain)
-    with audio_file(output.path, form, frames, force=how.force) as file:
+    with audio_file(output.path, form, frames, force=how.force, exact=exact) as file:
         for chunk in sound:
             before = max(before, float(np.abs(chunk).max(initial=0.0)))
             louder = chunk * gain

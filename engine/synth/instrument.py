@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import PhysicsError
+from engine.errors import SettingError
 from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
 from engine.preset.tuning import Tuning, load_tuning
@@ -159,12 +159,12 @@ def _within(name: str, value: object, low: float, high: float, remedy: str) -> f
     except (TypeError, ValueError):
         number = nan
     if not low <= number <= high:
-        raise PhysicsError(name, shown(value), f"must be {low:g} to {high:g}", remedy)
+        raise SettingError(name, shown(value), f"must be {low:g} to {high:g}", remedy)
     return number
 
 
 def _whole(name: str, value: object, low: int, high: int, remedy: str) -> int:
     number = _within(name, value, low, high, remedy)
     if number != int(number):
-        raise PhysicsError(name, shown(value), "must be a whole number", remedy)
+        raise SettingError(name, shown(value), "must be a whole number", remedy)
     return int(number)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import signal
 
-from engine.rendering.audio_file import FULL_SCALE
+from engine.rendering.formats import FULL_SCALE
 from engine.rendering.levels import Meter, Spool, Wanted, level, limited
 from engine.rendering.loudness import Loudness
 from engine.synth.output import CEILING, KNEE, limit
