@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import tell_if_cold
 from engine.errors import PhysicsError, PhysicsWarning
+from engine.machine_code import tell_if_cold
 from engine.physics import contact, finite_difference, modal
 from engine.physics.excitation import pulse
 from engine.physics.grid import grid
