@@ -24,6 +24,7 @@ from engine.live.clock import advance, follow, place
 from engine.live.fields import *
 from engine.live.inlet import late_of, ring_of
 from engine.live.stages import change_instrument, room, silent
+from engine.live.tape import run_along
 from engine.synth import fields as f
 from engine.synth.output import CEILING
 from engine.synth.renderer import play
@@ -47,6 +48,7 @@ class Player(NamedTuple):
     gauges: Any
     mix: Any
     mix_address: Any
+    tape: Any
 
 
 @pasted
@@ -63,6 +65,7 @@ def player(address: Any) -> Any:
         integers(t[P_GAUGES], GAUGES),
         singles(t[P_MIX], 2 * MIXED),
         t[P_MIX],
+        t[P_TAPE],
     )
 
 
@@ -76,6 +79,7 @@ def run_block(table: Any, frames: Any, out: Any, flags: Any, begun: Any) -> None
     change_instrument(p.settings, p.stages)
     hand_over(p, begun, frames)
     sound(p, frames, out)
+    run_along(p.tape, frames, p.settings[X_CHANNELS], out)
     advance(p.settings, p.numbers, frames)
     note_block(p, frames, flags, begun, late)
 

@@ -6,7 +6,9 @@ STAGES = 4  # instruments in memory: one is played, others ring out
 INLETS = 32  # ways in for events, each with one producer at a time
 
 # The player's table of addresses.
-P_SETTINGS, P_NUMBERS, P_STAGES, P_INLETS, P_JOURNAL, P_LOG, P_GAUGES, P_MIX, PLAYER = range(9)
+P_SETTINGS, P_NUMBERS, P_STAGES, P_INLETS, P_JOURNAL, P_LOG, P_GAUGES, P_MIX, P_TAPE, PLAYER = range(10)
+
+# P_TAPE is 0 if the sound is not recorded.
 
 # P_SETTINGS: integers. While a stream runs, Python writes only X_NEXT (a stage's number), X_DELAY and X_LISTEN.
 # From X_ORIGIN on they are the clock's, as are W_FRAME to W_SLACK, W_EARLIEST and W_MOVED.
@@ -73,3 +75,18 @@ WRITTEN, ROWS = 0, 8
 ) = range(11)
 
 MIXED = 1024  # frames that are rendered at a time where instruments are mixed
+
+# A tape: what the card was given, on its way to the disk. Integers, then rows of (frame, count) for what was lost.
+(
+    T_WRITTEN,  # frames, by the audio thread
+    T_LOST,  # frames for which there was no room
+    T_GAPS,  # rows of these
+    T_RING,  # the address of its samples
+    T_FRAMES,  # that the ring holds, a power of two
+    _,
+    _,
+    _,
+    T_READ,  # frames, by whoever empties it; another cache line
+) = range(9)
+T_ROWS, GAPS = 16, 64
+TAPE = T_ROWS + 2 * GAPS

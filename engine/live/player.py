@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from engine.live import fields as x
 from engine.live.inlet import let_go, send
 from engine.live.stages import name_next, vacant
+from engine.live.tape import Tape
 from engine.synth import fields as f
 from engine.synth.instrument import Instrument
 
@@ -60,7 +61,9 @@ class Player:
         self.settings[x.X_DELAY] = block_size if delay is None else delay
         self.numbers[[x.W_FRAME, x.W_NOMINAL]] = 1e9 / sample_rate
         inside = (self._inlet_rows, self._journal, self._log, self._gauges, self._mix)
-        self._table = np.array([a.ctypes.data for a in (self.settings, self.numbers, self.stages, *inside)], np.int64)
+        addresses = [a.ctypes.data for a in (self.settings, self.numbers, self.stages, *inside)]
+        self._table = np.array([*addresses, 0], np.int64)
+        self._tape: Tape | None = None
 
     @property
     def address(self) -> int:
@@ -88,6 +91,10 @@ class Player:
     def listen(self, channels: Sequence[int]) -> None:
         """Hear only these MIDI channels, 0 to 15."""
         self.settings[x.X_LISTEN] = sum(1 << channel for channel in set(channels))
+
+    def record(self, tape: Tape) -> None:
+        """Let a tape run along, from the next stream on."""
+        self._tape, self._table[x.P_TAPE] = tape, tape.address
 
     def pause_over(self, slack: float = 0.0) -> None:
         """A stream begins: its clock is new, and a block may be `slack` seconds late before it is missed."""

@@ -25,10 +25,11 @@ from engine.live.midi.inputs import Inputs
 from engine.live.news import report
 from engine.live.player import Player
 from engine.live.portaudio import JACK
+from engine.live.recorder import Recorder
 from engine.live.stream import Stream
-from engine.live.take import Take
 from engine.live.watch import Watch
 from engine.preset.loader import Preset
+from engine.rendering.interrupts import Stopped
 from engine.rendering.score import Score
 from engine.synth.instrument import Instrument
 
@@ -56,7 +57,7 @@ class Plan:
     keys: bool
     score: Score | None  # of the demo
     seconds: float | None
-    take: Path | None
+    record: Sequence[Path]  # a MIDI file, an audio file, or both
     force: bool
 
     def instrument(self, number: int) -> Instrument:
@@ -77,23 +78,27 @@ class Session:
 
     def __init__(self, plan: Plan, quiet: bool = False) -> None:
         self._plan = plan
-        self._take = Take(plan.take, plan.sample_rate, plan.force) if plan.take else None
         self._player = Player(plan.sample_rate, plan.block_size, plan.channels, plan.delay)
         self._player.listen(plan.listen)
         self._player.change(plan.instrument(0))
         self._programs = Programs([name for name, _ in plan.presets], plan.instrument)
         self._selector, self._meter = Selector(), Meter(self._player)
         self._display = Display.for_stream(sys.stdout, quiet)
+        facts = {"sample_rate": round(plan.sample_rate), "presets": [name for name, _ in plan.presets]}
+        self._recorder = Recorder(self._player, plan.record, plan.force, facts, self._say_problem)
         self._demo: Demo | None = None
         self._inputs: Inputs | None = None
 
     def run(self) -> None:
-        """Play until somebody quits, the demo is over, or the time is up; report at the end."""
+        """Play until somebody quits, the demo is over, or the time is up; report when what was recorded is safe."""
         try:
-            self._play()
+            with self._recorder:
+                self._play()
         finally:
             if self._player.gauges.blocks:
                 self._tell_how_it_went()
+        if self._recorder.error:
+            raise self._recorder.error
 
     def _play(self) -> None:
         with ExitStack() as undo:
@@ -110,7 +115,7 @@ class Session:
             if self._plan.score is not None:
                 events = self._plan.score.events(self._plan.sample_rate)
                 self._demo = Demo(self._player, ((at / self._plan.sample_rate, data) for at, data in events))
-            with suppress(KeyboardInterrupt):
+            with suppress(KeyboardInterrupt, Stopped):
                 self._loop(watch, keys)
 
     def _stream(self, card: Card) -> Stream:
@@ -159,22 +164,16 @@ class Session:
         return command
 
     def _follow_events(self) -> None:
-        """Keep what was played, and change the preset if a message asked for another."""
-        events = self._player.new_events("session")
-        if self._take:
-            self._take.add(events)
-        for message in events[:, 1].tolist():
+        """Change the preset if a message asked for another."""
+        for message in self._player.new_events("session")[:, 1].tolist():
             program = self._selector.program(message)
             if program is not None:
                 self._programs.want(program)
 
     def _tell_how_it_went(self) -> None:
-        self._follow_events()
-        for line in report(self._meter.read()):
-            print(line)
-        if self._take:
-            self._take.write()
-            print(f"wrote {self._take.path}; rendered at {self._plan.sample_rate:g} Hz it gives the same samples")
+        with suppress(OSError, ValueError):  # nobody listens any more
+            for line in [*report(self._meter.read()), *self._recorder.said]:
+                print(line, flush=True)
 
     def _say_problem(self, text: str) -> None:
         self._display.say(text, problem=True)
