@@ -17,6 +17,7 @@ from engine.profiling.limit import HOLDS
 from engine.profiling.load import histogram
 from engine.profiling.rig import Take
 from engine.profiling.sweep import Point, Section
+from engine.rendering.target import publish
 from engine.simulate import Simulation
 
 UNITS = {"displacement": "m", "velocity": "m/s", "bridge_force": "N"}
@@ -82,11 +83,11 @@ def plot_loads(points: Mapping[Point, Take], sample_rate: float, path: str | Pat
 
 
 def _save(figure: Any, path: str | PathLike[str]) -> None:
-    target = Path(path)
+    target = Path(path).resolve()
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".jawari-") as folder:
         whole = Path(folder) / target.name
         figure.savefig(whole, dpi=130)
-        whole.replace(target)
+        publish(whole, target, force=True)
 
 
 def _draw_shapes(axes: Any, sim: Simulation) -> None:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import tell_if_cold
 from engine.errors import PhysicsWarning, SettingError
+from engine.machine_code import tell_if_cold
 from engine.physics import contact, finite_difference, modal
 from engine.physics.excitation import pulse
 from engine.physics.grid import grid
@@ -23,6 +23,7 @@ from engine.physics.record import Run
 from engine.physics.reference import cholesky, iterative, newton_modal
 from engine.physics.string import Array
 from engine.preset.loader import Preset, load_preset
+from engine.rendering.target import publish
 
 Shape = Callable[[Array], Array]
 MOST_STEPS = 50_000_000
@@ -132,11 +133,11 @@ class Simulation:
         for name in ("time", "pickups", "contact_force", "contact_position", "snapshot_time"):
             arrays[name] = getattr(self, name)
         meta = {"scheme": np.array(self.scheme), "rate": np.array(self.rate), "preset": np.array(self.preset.name)}
-        target = Path(path)
+        target = Path(path).resolve()
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".jawari-") as folder:
             whole = Path(folder) / "run.npz"
             np.savez_compressed(whole, allow_pickle=False, **arrays, **meta)
-            whole.replace(target)
+            publish(whole, target, force=True)
 
 
 def simulate(

@@ -54,17 +54,17 @@ def listen(*numbers: int) -> dict[int, object]:
 
 
 @contextmanager
-def stoppable() -> Iterator[None]:
-    """Whatever tells the block to stop is raised in it, so that it can clean up behind itself."""
+def stoppable(*more: int) -> Iterator[None]:
+    """Whatever tells the block to stop, and `more` signals, are raised in it, so that it can clean up behind itself."""
     _ear.last = -inf
-    before = listen(*ENDINGS)
+    before = listen(*ENDINGS, *more)
     try:
         yield
     except (KeyboardInterrupt, Stopped) as stop:
         if _ear.last > -inf:
             before = {}  # the process is ending: echoes must go on being heard as such
         if isinstance(stop, Stopped):
-            with suppress(OSError):  # a terminal that closed hears nothing any more
+            with suppress(OSError, ValueError):  # a terminal that closed hears nothing any more
                 print("jawari: interrupted", file=sys.stderr)
         raise
     finally:
@@ -73,19 +73,23 @@ def stoppable() -> Iterator[None]:
 
 
 @contextmanager
-def held() -> Iterator[None]:
-    """Signals wait until the block is through, for steps between which something would be left lying about."""
+def held() -> Iterator[bool]:
+    """Signals wait until the block is through, for steps between which something would be left lying about.
+
+    Gives whether they were waiting already, for a block around this one.
+    """
+    before = _ear.held
     _ear.hold(True)
     try:
-        yield
+        yield before
     finally:
-        _ear.hold(False)
+        _ear.hold(before)
 
 
 @contextmanager
-def let_in() -> Iterator[None]:
-    """Within `held`, a block that signals may break off."""
-    _ear.hold(False)
+def let_in(not_before: bool = False) -> Iterator[None]:
+    """Within `held`, a block that signals may break off; not if it is all in one that must be through first."""
+    _ear.hold(not_before)
     try:
         yield
     finally:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import tell_if_cold
+from engine.machine_code import tell_if_cold
 from engine.physics import finite_difference, modal
 from engine.physics.contact import Law
 from engine.physics.excitation import SHAPES
