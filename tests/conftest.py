@@ -20,4 +20,5 @@ sys.path.append(str(TESTS.parent / "scripts"))
 
 # The same examples every time: a failure in CI is a failure at the desk.
 settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile("random", derandomize=False, deadline=None, print_blob=True, database=None)
 settings.load_profile("repeatable")

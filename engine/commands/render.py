@@ -11,10 +11,11 @@ from typing import Any, TextIO
 
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
 from engine.errors import EngineError, PhysicsError
-from engine.preset.complaints import clean, shown
+from engine.preset.complaints import shown
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.tuning import load_tuning
+from engine.printable import printable
 from engine.render import phrase
 from engine.rendering.audio_file import BIT_DEPTHS, Format, check_sound_target
 from engine.rendering.errors import FileError, ScoreError
@@ -127,7 +128,7 @@ def _run(args: argparse.Namespace) -> int:
     jobs = [job for name, preset in presets for job in _jobs(args, name, preset, given, setup, treatment)]
     _check_outputs(jobs, args.report)
     for remark in given.remarks if given else ():
-        _note(f"{clean(str(args.midi))}: {remark}")
+        _note(f"{printable(str(args.midi))}: {remark}")
     label = presets[0][1].name if len(presets) == 1 else f"{len(presets)} presets"
     with Progress(label, sum(job.seconds for job in jobs)) as progress:
         outcomes = run_jobs(jobs, progress.advance)
@@ -199,7 +200,7 @@ def _cut(args: argparse.Namespace, score: Score) -> Score:
     if start > 0.0 or end is not None:
         score = score.between(start, end)
     if not score.keys:
-        what = clean(str(args.midi)) if args.midi else "the notes"
+        what = printable(str(args.midi)) if args.midi else "the notes"
         faults = f" ({'; '.join(score.remarks)})" if score.remarks else ""
         where = " in this channel or time" if args.channel or args.end or start else ""
         raise ScoreError(f"{what}: no note begins{where}{faults}; nothing to render")
@@ -279,7 +280,7 @@ def _say(text: str, listener: TextIO) -> None:
 
 
 def _note(text: str) -> None:
-    print(f"jawari: note: {clean(text)}", file=sys.stderr)
+    print(f"jawari: note: {printable(text)}", file=sys.stderr)
 
 
 def _raise_errors(outcomes: Sequence[Outcome]) -> int:

@@ -19,6 +19,7 @@ from engine.compiled import (
     single_rows,
     singles,
     store_release,
+    touch_stack,
 )
 from engine.live.clock import advance, follow, place
 from engine.live.fields import *
@@ -72,6 +73,8 @@ def run_block(table: Any, frames: Any, out: Any, flags: Any, begun: Any) -> None
     if frames <= 0:
         return
     p = player(table)
+    if p.settings[X_ORIGIN] == 0:  # the first on this thread
+        touch_stack()
     late = follow(p.settings, p.numbers, p.gauges, begun, frames)
     change_instrument(p.settings, p.stages)
     hand_over(p, begun, frames)

@@ -20,6 +20,7 @@ from engine.live.changes import Programs, Selector
 from engine.live.computer_keys import Command, ComputerKeys, help_lines
 from engine.live.demo import Demo
 from engine.live.display import Display
+from engine.live.locked import lock_memory
 from engine.live.meter import Meter, Reading
 from engine.live.midi.inputs import Inputs
 from engine.live.news import report
@@ -29,6 +30,7 @@ from engine.live.stream import Stream
 from engine.live.take import Take
 from engine.live.watch import Watch
 from engine.preset.loader import Preset
+from engine.printable import printable
 from engine.rendering.score import Score
 from engine.synth.instrument import Instrument
 
@@ -110,6 +112,8 @@ class Session:
             if self._plan.score is not None:
                 events = self._plan.score.events(self._plan.sample_rate)
                 self._demo = Demo(self._player, ((at / self._plan.sample_rate, data) for at, data in events))
+            if refusal := lock_memory():
+                self._display.say(f"note: {refusal}")
             with suppress(KeyboardInterrupt):
                 self._loop(watch, keys)
 
@@ -174,7 +178,8 @@ class Session:
             print(line)
         if self._take:
             self._take.write()
-            print(f"wrote {self._take.path}; rendered at {self._plan.sample_rate:g} Hz it gives the same samples")
+            name = printable(str(self._take.path))
+            print(f"wrote {name}; rendered at {self._plan.sample_rate:g} Hz it gives the same samples")
 
     def _say_problem(self, text: str) -> None:
         self._display.say(text, problem=True)
