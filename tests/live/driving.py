@@ -52,8 +52,7 @@ class Card:
 
     def run_now(self) -> None:
         """One block, so late that whatever has come in by now is due."""
-        self.time = max(self.time, now() + LATE)
-        self.run()
+        self.call(max(self.time, now() + LATE), self.block)
 
     def call(self, begun: float, frames: int, flags: int = 0) -> None:
         """One block that begins at `begun`."""
