@@ -166,6 +166,10 @@ def restore_arithmetic(before: Any) -> None:
     """End what flush_to_zero began."""
 
 
+def touch_stack() -> None:
+    """Write to as much of this thread's stack as it may need: the system gives memory when it is first touched."""
+
+
 def now() -> int:
     """Nanoseconds of a clock that only goes forward; compiled code and Python read the same one."""
     return time.perf_counter_ns()
@@ -272,6 +276,34 @@ def _exchange_control_word(typing: Any, wanted: Any, added: Any) -> Any:
     return types.int64(types.int64, types.int64), code
 
 
+STACK = 1 << 17  # bytes; the smallest that an audio thread gets is four times as large
+
+
+@intrinsic
+def _touch_stack(typing: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        if not WINDOWS:  # there a thread may not reach past the next page of its stack
+            _stack_toucher(builder.module)(builder)
+        return context.get_dummy_value()
+
+    return types.void(), code
+
+
+def _stack_toucher(module: Any) -> Callable[[Any], Any]:
+    """A function with a frame of its own: what it calls lies where its caller's next callee will."""
+    byte, size = ir.IntType(8), ir.IntType(64)
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), module.get_unique_name("touch_stack"))
+    function.linkage = "internal"
+    function.attributes.add("noinline")
+    builder = ir.IRBuilder(function.append_basic_block())
+    frame = builder.bitcast(builder.alloca(ir.ArrayType(byte, STACK)), byte.as_pointer())
+    kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), byte, size, ir.IntType(1)])
+    fill = cgutils.get_or_insert_function(module, kind, "llvm.memset.p0i8.i64")
+    builder.call(fill, [frame, byte(0), size(STACK), ir.IntType(1)(1)])  # volatile, or it would be left out
+    builder.ret_void()
+    return lambda caller: caller.call(function, [])
+
+
 def _windows_counter() -> int:
     """Ticks a second of the performance counter, which compiled code on Windows will ask for by name."""
     kernel = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
@@ -333,6 +365,11 @@ def _compiled_flush() -> Any:
 @overload(restore_arithmetic, **INTO_CALLER)
 def _compiled_restore(before: Any) -> Any:
     return lambda before: _exchange_control_word(before, 0)
+
+
+@overload(touch_stack, **INTO_CALLER)
+def _compiled_touch() -> Any:
+    return lambda: _touch_stack()
 
 
 @overload(now, **INTO_CALLER)

@@ -20,7 +20,7 @@ ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room)
 
 # A module imports from its own floor and from those below.
 FLOORS = (
-    {"errors", "units", "cache", "machine_code", "compiled", "vectors", "versions", "reading"},
+    {"errors", "units", "cache", "machine_code", "compiled", "vectors", "versions", "reading", "printable"},
     {"physics"},
     {"preset"},
     {"synth"},

@@ -16,6 +16,7 @@ from engine.errors import Exit, PresetError
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.schema import KEYS, render_markdown, render_text
+from engine.printable import printable
 from engine.units import hz_to_key, key_to_note
 
 
@@ -69,7 +70,7 @@ def _check(args: argparse.Namespace) -> int:
     for file in args.files:
         try:
             preset = load_preset(Path(file) if Path(file).is_file() else file)
-            print(f"{file}: good ({preset.name}, {preset.model})")
+            print(f"{printable(file)}: good ({preset.name}, {preset.model})")
         except PresetError as error:
             wrong.append(error.exit_code)
             print(error)
@@ -86,7 +87,7 @@ def _show(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_plain(asdict(d) | {"voices": d.voices}), indent=2, default=str, allow_nan=False))
     else:
-        print("\n".join(_lines(d)))
+        print("\n".join(map(printable, _lines(d))))
     return 0
 
 

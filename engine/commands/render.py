@@ -13,10 +13,11 @@ from typing import Any, TextIO
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity, tuning
 from engine.commands.racks import add_map, facts_for, make_rack, mapped_channels, rack_of_take, stem
 from engine.errors import EngineError, SettingError
-from engine.preset.complaints import clean, shown
+from engine.preset.complaints import shown
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import Rack, is_rack
+from engine.printable import printable
 from engine.render import phrase
 from engine.rendering.audio_file import Format, check_sound_target
 from engine.rendering.errors import FileError, ScoreError
@@ -160,7 +161,7 @@ def _run(args: argparse.Namespace) -> int:
     jobs = [job for name, preset in presets for job in _jobs(args, name, preset, given, setup, treatment)]
     _check_outputs(jobs, args.report)
     for remark in given.remarks if given else ():
-        _note(f"{clean(str(args.midi))}: {remark}")
+        _note(f"{printable(str(args.midi))}: {remark}")
     _note_programs(args, given, [preset for _, preset in presets])
     label = presets[0][1].name if len(presets) == 1 else f"{len(presets)} presets"
     with Progress(label, sum(job.seconds for job in jobs)) as progress:
@@ -197,7 +198,9 @@ def _note_programs(args: argparse.Namespace, given: Score | None, presets: Seque
     """Program changes are for a rack; alone, a preset plays whatever the file asks for."""
     changes = int((given.data[:, 0] & 0xF0 == 0xC0).sum()) if given else 0
     if changes and any(isinstance(preset, Preset) for preset in presets):
-        _note(f"{clean(str(args.midi))}: {changes} program changes passed over; --map or a rack gives channels presets")
+        _note(
+            f"{printable(str(args.midi))}: {changes} program changes passed over; --map or a rack gives channels presets"
+        )
 
 
 def _setup(args: argparse.Namespace, facts: Mapping[str, Any]) -> Setup:
@@ -277,7 +280,7 @@ def _cut(args: argparse.Namespace, score: Score) -> Score:
     if start > 0.0 or end is not None:
         score = score.between(start, end)
     if not score.keys:
-        what = clean(str(args.midi)) if args.midi else "the notes"
+        what = printable(str(args.midi)) if args.midi else "the notes"
         faults = f" ({'; '.join(score.remarks)})" if score.remarks else ""
         where = " in this channel or time" if args.channel or args.end or start else ""
         raise ScoreError(f"{what}: no note begins{where}{faults}; nothing to render")
@@ -370,7 +373,7 @@ def _say(text: str, listener: TextIO) -> None:
 
 
 def _note(text: str) -> None:
-    print(f"jawari: note: {clean(text)}", file=sys.stderr)
+    print(f"jawari: note: {printable(text)}", file=sys.stderr)
 
 
 def _raise_errors(outcomes: Sequence[Outcome]) -> int:

@@ -17,6 +17,7 @@ from engine.compiled import (
     pasted,
     single_rows,
     store_release,
+    touch_stack,
 )
 from engine.live.clock import advance, follow, place
 from engine.live.fields import *
@@ -71,6 +72,8 @@ def run_block(table: Any, frames: Any, out: Any, flags: Any, begun: Any) -> None
         return
     p = player(table)
     d = desk(p.ensemble)
+    if p.settings[X_ORIGIN] == 0:  # the first on this thread
+        touch_stack()
     late = follow(p.settings, p.numbers, p.gauges, begun, frames)
     welcome(d)
     fulfil_wishes(p, d)

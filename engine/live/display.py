@@ -14,7 +14,7 @@ from engine.live.meter import Reading
 from engine.live.news import news, status
 from engine.live.panel import BLOCK_CHARACTERS, Look, bare, draw
 from engine.live.terminal import can_write, cells, descriptor, encodable, in_foreground, obeys_escapes, size
-from engine.preset.complaints import clean
+from engine.printable import printable
 
 PERIOD = 0.1  # s between drawings
 CALM = 2.0  # s between plain lines about what has changed
@@ -93,7 +93,7 @@ class Lines(Display):
         if self._quiet and not problem:
             return
         with self._lock:
-            self._write("".join(f"{clean(line)}\n" for line in text.splitlines()))
+            self._write("".join(f"{printable(line)}\n" for line in text.splitlines()))
 
 
 class Panel(Display):
@@ -134,7 +134,7 @@ class Panel(Display):
 
     def _draw(self, said: str = "") -> None:
         """Everything in one write, so that nothing flickers."""
-        lines = [clean(line) for line in said.splitlines()]
+        lines = [printable(line) for line in said.splitlines()]
         if not in_foreground(descriptor(self._stream)):
             self.leave()
             self._write("".join(f"{line}\n" for line in lines))

@@ -21,6 +21,7 @@ from engine.live.changes import Programs
 from engine.live.computer_keys import Command, ComputerKeys, help_lines
 from engine.live.demo import Demo
 from engine.live.display import Display
+from engine.live.locked import lock_memory
 from engine.live.meter import Meter, Reading
 from engine.live.midi.inputs import Inputs
 from engine.live.news import report
@@ -112,6 +113,8 @@ class Session:
             if self._plan.score is not None:
                 events = self._plan.score.events(self._plan.sample_rate)
                 self._demo = Demo(self._player, ((at / self._plan.sample_rate, tuple(data)) for at, data in events))
+            if refusal := lock_memory():
+                self._display.say(f"note: {refusal}")
             with suppress(KeyboardInterrupt, Stopped):
                 self._loop(watch, keys)
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from engine.errors import PhysicsError, PresetError
 from engine.preset import kinds
-from engine.preset.complaints import Complaints, Place, clean, shown
+from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node, plain_value
 from engine.preset.key import Key
 from engine.preset.schema import GROUPS, KEYS, REPEATED, TABLE, nearest, plain
@@ -145,7 +145,7 @@ class Values:
             self._values[path] = found = self._read(key, path, value)
             if key.kind == "number" and (guess := kinds.likelier(key, value, found)):
                 self.doubts.append(
-                    f"{clean(str(node.place))}: {path} = {shown(value)}: is {shown(value)} {key.unit}, as any number "
+                    f"{node.place}: {path} = {shown(value)}: is {shown(value)} {key.unit}, as any number "
                     f"without a unit; did you mean {guess}?"
                 )
         except PhysicsError as error:

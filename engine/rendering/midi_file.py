@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.physics.string import Array
-from engine.preset.complaints import clean
+from engine.printable import printable
 from engine.reading import read_bytes
 from engine.rendering.errors import ScoreError
 from engine.rendering.midi_run import Runs
@@ -82,7 +82,7 @@ def read_midi(path: Path) -> Score:
     try:
         return parse_midi(read_bytes(path, MOST_BYTES, ScoreError, "split it"))
     except ScoreError as error:
-        raise ScoreError(f"{clean(str(path))}: {error}") from None
+        raise ScoreError(f"{printable(str(path))}: {error}") from None
 
 
 def parse_midi(data: bytes) -> Score:

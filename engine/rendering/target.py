@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from engine.printable import printable
 from engine.rendering.errors import FileError
 from engine.rendering.interrupts import held, let_in
 
@@ -39,7 +40,7 @@ def named(path: Path) -> str:
     """A path for a message: on one line, and nothing in it that a terminal would obey."""
     if is_stdout(path):
         return "standard output"
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(path))
+    return printable(str(path))
 
 
 # --- before any work is done ------------------------------------------------------------------------------------------

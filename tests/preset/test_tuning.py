@@ -217,7 +217,7 @@ def test_a_file_is_the_same_however_it_was_saved(change: Any, tuned: Any) -> Non
     ("a\n1\n" + "9" * 61, "pitch 1 of 1 has more than 60 characters; shorten it"),
     ("a\n2\n3/2\n1/1\n", "test.scl:4: 1/1: the last pitch is the period and must be above 1/1; add the octave, 2/1"),
     ("a\n1\n3/2\n2/1\n", "test.scl:4: 2/1: the scale has 1 notes already; mend the number of notes"),
-    ("\x1b[31m\n\x1b[31m\n", "test.scl:2: ?[31m: the number of notes must be a whole number; "),
+    ("\x1b[31m\n\x1b[31m\n", "test.scl:2: \\x1b[31m: the number of notes must be a whole number; "),
 ])  # fmt: skip
 def test_a_wrong_scale_says_what_and_where(text: str, message: str, tuned: Any) -> None:
     assert message in refusal(tuned, text)
@@ -285,8 +285,8 @@ def test_a_map_must_map_its_reference(tuned: Any) -> None:
     ("x.kbm", "x.kbm: there is no such file; check the name"),
     (".scl", ".scl: there is no such file; check the name"),
     ("x" * 1001, "a tuning must have at most 1000 characters; shorten it"),
-    ("a\x1b.scl", "a?.scl: there is no such file; "),
-    ("a\0.scl", "a?.scl: cannot be read ("),
+    ("a\x1b.scl", "a\\x1b.scl: there is no such file; "),
+    ("a\0.scl", "a\\x00.scl: cannot be read ("),
 ])  # fmt: skip
 def test_a_wrong_text_says_what_is_wrong(text: str, message: str) -> None:
     assert message in refusal(load_tuning, text)
