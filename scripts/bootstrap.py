@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import venv
@@ -52,6 +53,7 @@ def run_in_environment(script: str, modules: Sequence[str], extra: str = "") -> 
     install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable", f"{ROOT}{extra}"]
     if subprocess.run(install, check=False).returncode:
         sys.exit(f"{who}: packages could not be installed; is a package index within reach?")
+    signal.signal(signal.SIGINT, lambda *_: None)  # the script itself tells of it
     sys.exit(subprocess.run([python, script, *sys.argv[1:]], check=False).returncode)
 
 

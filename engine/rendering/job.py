@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.ending import carefree
 from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
 from engine.rendering.audio_file import Format, audio_file
@@ -87,7 +88,8 @@ def make_player(preset: Preset, setup: Setup) -> Any:
 
 def run_job(job: Job, made: Callable[[float], None]) -> list[dict[str, Any]]:
     """Write every file of a job and report on each; `made` is told the seconds of sound as they are made."""
-    player = make_player(job.preset, job.setup)
+    with carefree():  # no file is begun yet
+        player = make_player(job.preset, job.setup)
     return [_write(player, job, output, made) for output in job.outputs]
 
 
