@@ -1,4 +1,4 @@
-"""Jawari: strings that collide with things. The public API, by name; what a name needs is imported when it is asked for.
+"""Jawari: strings that collide with things. The public API, each name imported when it is first asked for.
 
 So the command can listen to Ctrl-C before half a second of imports, and `import engine` takes a moment only.
 """
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from engine.rendering.note import Note
     from engine.simulate import Simulation, simulate
     from engine.synth.instrument import Instrument
-    from engine.versions import VERSION as __version__
+
+    __version__: str
 
 __all__ = [
     "EngineError",
