@@ -13,6 +13,9 @@ from engine.physics.barrier import Barrier, Obstacles
 from engine.physics.grid import symbol
 from engine.physics.problem import Problem
 from engine.physics.string import String
+from engine.preset.loader import Preset
+from engine.preset.tuning import Tuning
+from engine.synth.budget import Budget
 
 BAND = 20_000.0  # Hz: modes above are not heard
 BEND_RANGE = 2.0  # semitones up for which a grid stays stable
@@ -47,6 +50,15 @@ def design_key(problem: Problem, model: str, by: str, pitch: float | None, rate:
         return Key(pitch, finite_difference.design(tuned, rate, on=g))
     except PhysicsError as error:
         return Key(pitch, None, str(error))
+
+
+def design_keys(preset: Preset, tuning: Tuning, rate: float, budget: Budget) -> list[Key]:
+    """All keys of an instrument; refused as soon as they cost more than the budget holds."""
+    keys = []
+    for hz in tuning.frequencies:
+        keys.append(design_key(preset.problem, preset.model, preset.keys, hz, rate))
+        budget.spend(keys[-1].design)
+    return keys
 
 
 def _tuned(problem: Problem, by: str, pitch: float) -> Problem:
