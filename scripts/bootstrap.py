@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import venv
@@ -58,6 +59,7 @@ def run_in_environment(
     install += ["--editable", f"{ROOT}{extra}"]
     if subprocess.run(install, check=False).returncode:
         sys.exit(f"{who}: packages could not be installed; is a package index within reach?")
+    signal.signal(signal.SIGINT, lambda *_: None)  # the script itself tells of it
     sys.exit(subprocess.run([python, script, *sys.argv[1:]], check=False).returncode)
 
 

@@ -20,13 +20,14 @@ ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room)
 
 # A module imports from its own floor and from those below.
 FLOORS = (
-    {"errors", "units", "cache", "machine_code", "compiled", "vectors", "versions", "reading", "printable"},
+    {"errors", "units", "cache", "machine_code", "compiled", "vectors", "versions", "reading", "printable", "ending"},
     {"physics"},
     {"preset"},
     {"synth"},
     {"simulate", "plot", "describe", "rendering", "render", "profiling", "live"},
     {"commands"},
     {"cli"},
+    {"start"},
 )
 # Who else may be asked in, and by whom; numpy comes everywhere.
 GUESTS = {

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from math import inf
 
+from engine.ending import end, may_end
+
 ENDINGS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _AGAIN = 1.0  # s in which a further signal is an echo: wrappers send theirs to the group and to us
 
@@ -26,6 +28,8 @@ class _Ear:
 
     def hear(self, number: int, _: object) -> None:
         now = time.monotonic()
+        if may_end():
+            end(number)
         if self.held:
             self.waiting = self.waiting or number
         elif now - self.last > _AGAIN:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.ending import carefree
 from engine.preset.loader import Preset
 from engine.preset.rack import Rack
 from engine.preset.tuning import Tuning
@@ -131,7 +132,8 @@ def run_job(
     What waits for its level is all played before anything is written, so that stems get one gain, by the loudest of
     them: `agree` is told this job's peak and gives that of all jobs that belong together.
     """
-    player = make_player(job.preset, job.setup)
+    with carefree():  # no file is begun yet
+        player = make_player(job.preset, job.setup)
     form, how = _format(player, job), job.treatment
     if not how.waits:
         return [_stream(player, job, output, made) for output in job.outputs]

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from engine.ending import be_silent, carefree
 from engine.errors import EngineError
 from engine.preset.loader import Preset
 from engine.preset.rack import Rack
@@ -40,7 +41,8 @@ def run_jobs(jobs: Sequence[Job], made: Callable[[float], None], workers: int | 
     workers = min(workers or cores(), len(jobs))
     if workers <= 1:
         return [_run(job, made) for job in jobs]
-    _warm_up(jobs)
+    with carefree():
+        _warm_up(jobs)
     # Forked processes would inherit locks and threads in any state.
     context = multiprocessing.get_context("spawn")
     counter = context.Value("d", 0.0)
@@ -128,6 +130,7 @@ def _begin(counter: Any, meetings: dict[str, Any]) -> None:
     """In a worker: an interrupt from the keyboard is the parent's business, who then ends the workers."""
     global _counter, _meetings
     _counter, _meetings = counter, meetings
+    be_silent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     listen(*ENDINGS)
     threading.Thread(target=_end_with_parent, daemon=True).start()

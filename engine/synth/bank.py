@@ -23,7 +23,7 @@ from engine.preset.tuning import Tuning
 from engine.synth import decimate, output, strips
 from engine.synth import fields as f
 from engine.synth.budget import Budget
-from engine.synth.keys import Design, Key, above, design_key, gap, highest_tension, mildest_damping
+from engine.synth.keys import Design, Key, above, design_keys, gap, highest_tension, mildest_damping
 from engine.synth.rehearsal import gains, pans
 from engine.synth.zones import enrol
 from engine.units import hz_to_key, t60_to_decay
@@ -71,10 +71,7 @@ def design_bank(setup: Setup) -> Bank:
     preset, sample_rate, oversample = setup.preset, setup.sample_rate, setup.oversample
     rate = sample_rate * oversample
     tell_if_cold("renderer.play")
-    budget, keys = Budget(setup.polyphony + f.SPARE_VOICES), []
-    for hz in setup.tuning.frequencies:
-        keys.append(design_key(preset.problem, preset.model, preset.keys, hz, rate, preset.tracking))
-        budget.spend(keys[-1].design)
+    keys = design_keys(preset, setup.tuning, rate, Budget(setup.polyphony + f.SPARE_VOICES))
     bank = Bank(keys, np.zeros(f.TABLE, np.int64))
     ints, numbers = np.zeros((f.KEYS, f.KEY_INTS), np.int64), np.zeros((f.KEYS, f.KEY_FLOATS))
     for key, row, values in zip(keys, ints, numbers):

@@ -14,7 +14,10 @@ from engine.physics.excitation import EDGE, Excitation
 from engine.physics.grid import symbol
 from engine.physics.problem import Problem
 from engine.physics.string import String
+from engine.preset.loader import Preset
 from engine.preset.playing import Tracking
+from engine.preset.tuning import Tuning
+from engine.synth.budget import Budget
 
 BAND = 20_000.0  # Hz: modes above are not heard
 BEND_RANGE = 2.0  # semitones up for which a grid stays stable
@@ -74,6 +77,15 @@ def tracked(e: Excitation, tracking: Tracking, ratio: float) -> Excitation:
         force=min(max(force, -STRONGEST), STRONGEST),
         position=position,
     )
+
+
+def design_keys(preset: Preset, tuning: Tuning, rate: float, budget: Budget) -> list[Key]:
+    """All keys of an instrument; refused as soon as they cost more than the budget holds."""
+    keys = []
+    for hz in tuning.frequencies:
+        keys.append(design_key(preset.problem, preset.model, preset.keys, hz, rate, preset.tracking))
+        budget.spend(keys[-1].design)
+    return keys
 
 
 def _tuned(problem: Problem, by: str, pitch: float) -> Problem:

@@ -17,7 +17,7 @@ from engine.physics.excitation import pulse
 from engine.preset.loader import Preset
 from engine.synth import decimate
 from engine.synth import fields as f
-from engine.synth.budget import Design, step_time, thinned
+from engine.synth.budget import NOTE, Design, piece, step_time, thinned
 from engine.synth.weighting import OFFSET, k_weighting, weigh
 
 # LUFS of one note at velocity 100. Of ten at velocity 127, struck together on any shipped preset, the limiter bends
@@ -25,10 +25,9 @@ from engine.synth.weighting import OFFSET, k_weighting, weigh
 LOUDNESS = -26.0
 REHEARSED = range(24, 109)  # keys
 HOP, MOMENT = 0.1, 4  # s; hops that loudness is the mean of
-REHEARSAL = 5  # hops of a note that are listened to
+REHEARSAL = round(NOTE / HOP)  # hops of a note that are listened to
 LEEWAY = 0.5  # dB from one key's own loudness
 FAINTEST = 1e-12  # m, m/s or N: below that a sound is rounding, on a string that nothing strikes
-AT_ONCE = 50e6  # ns that a kernel may take until somebody can interrupt it
 
 
 def gains(designs: Sequence[Design | None], preset: Preset, filtering: decimate.Decimator) -> NDArray[np.float64]:
@@ -73,7 +72,7 @@ def loudest(d: Design, preset: Preset, filtering: decimate.Decimator) -> float:
 def _run(d: Design, force: NDArray[np.float64], out: NDArray[np.float64]) -> None:
     """The string's motion under a force, heard by the pickups, in pieces between which an interrupt gets through."""
     scheme = modal if isinstance(d, modal.Design) else finite_difference
-    state, span = scheme.state(d.coefficients), max(int(AT_ONCE / step_time(d)), 1)
+    state, span = scheme.state(d.coefficients), piece(step_time(d))
     for at in range(0, force.size, span):
         scheme.kernel(d.coefficients, state, force[at : at + span], out[at : at + span])
 
