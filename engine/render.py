@@ -42,15 +42,16 @@ def render(
     `notes` are a list of `Note`, a text such as "C4:0:2 E4:.5:2", a MIDI file (path or mido.MidiFile), or mido messages
     whose `time` is in seconds from the start; without them the preset's phrase is played. `tail` seconds follow the
     last event; without it, what the strings need to fall silent, at most 30 s. Nothing keeps the sound below full
-    scale; with `limit` it is bent as live sound is.
+    scale; with `limit` it is bent as live sound is. Without a polyphony there are as many strings as the piece needs,
+    if memory lasts, and at least the preset's.
     """
     if not isinstance(preset, Preset):
         preset = load_preset(preset, overrides)
     elif overrides:
         raise PhysicsError("overrides", overrides, "apply to a preset's source", "pass them to load_preset")
     setup = Setup(sample_rate, block_size, oversample, polyphony, tuning, mono)
-    player = make_player(preset, setup)
     score = phrase(preset) if notes is None else read_score(notes)
+    player = make_player(preset, setup, score.strings)
     chunks = [chunk.copy() for chunk in stream(player, score, tail)]
     sound = np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])
     if limit:

@@ -62,7 +62,7 @@ class AudioFile:
 
     def __init__(self, file: Any, kind: str, form: Format) -> None:
         self.container, self.clipped, self.frames = kind, 0, 0
-        self._file, self._depth = file, form.depth
+        self.form, self._file, self._depth = form, file, form.depth
         self._dither = np.random.default_rng(form.seed)
 
     def write(self, chunk: Sound) -> None:

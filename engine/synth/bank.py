@@ -48,6 +48,7 @@ class Setup(NamedTuple):
     polyphony: int
     channels: int
     tuning: Tuning
+    needed: int = 0  # strings that a piece strikes: so many there are, if memory lasts, or polyphony if that is more
 
 
 @dataclass
@@ -75,6 +76,8 @@ def design_bank(setup: Setup) -> Bank:
     for hz in setup.tuning.frequencies:
         keys.append(design_key(preset.problem, preset.model, preset.keys, hz, rate, preset.tracking))
         budget.spend(keys[-1].design)
+    grown = budget.lasts_for(setup.needed + f.SPARE_VOICES) - f.SPARE_VOICES
+    setup = setup._replace(polyphony=max(setup.polyphony, grown))
     bank = Bank(keys, np.zeros(f.TABLE, np.int64))
     ints, numbers = np.zeros((f.KEYS, f.KEY_INTS), np.int64), np.zeros((f.KEYS, f.KEY_FLOATS))
     for key, row, values in zip(keys, ints, numbers):

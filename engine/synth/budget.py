@@ -45,6 +45,10 @@ class Budget:
             limit = f"asks for more than {MOST_BYTES / 1e6:g} MB of memory"
             raise PhysicsError("instrument", f"{needed / 1e6:.0f} MB or more", limit, REMEDY)
 
+    def lasts_for(self, voices: int) -> int:
+        """How many voices there may be, up to so many."""
+        return min(voices, int(MOST_BYTES / 8 - self._keys) // max(self._voice, 1))
+
 
 def sizes(design: Design) -> tuple[int, int, int]:
     """Of a string: its modes or nodes, the contact points that move each other, and the rows of its table."""
