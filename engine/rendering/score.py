@@ -47,6 +47,12 @@ class Score:
         """The keys that are struck, in order."""
         return [int(key) for key in np.unique(self.data[_strikes(self.data), 1])]
 
+    @property
+    def strings(self) -> int:
+        """How many can sound at a time at most: every key of every channel that is struck has one of its own."""
+        struck = self.data[_strikes(self.data)].astype(np.int64)
+        return int(np.unique((struck[:, 0] & 0x0F) << 7 | struck[:, 1]).size)
+
     def events(self, rate: float) -> Iterator[Event]:
         """(sample, message bytes) in time order, at this sample rate."""
         for at in range(0, self.seconds.size, _AT_A_TIME):
