@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity, tuning
 from engine.errors import PresetError
+from engine.live.key_table import help_lines
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.render import phrase, read_score
@@ -28,10 +29,14 @@ EXAMPLES = """examples:
   jawari play sitar --demo                          its phrase, then the end
   jawari play tanpura --device scarlett --midi "key" --block-size 64
   jawari play sitar --record take.mid               then: jawari render sitar --midi take.mid, sample by sample the same
-  jawari play sitar tanpura mine.yaml               program change 1, 2, 3 chooses; [ and ] in the terminal as well
+  jawari play sitar tanpura mine.yaml               program change 1, 2, 3 chooses; + and - in the terminal as well
+
+in the terminal, with --keys:
+  {keys}
 
 `jawari devices` lists sound cards and MIDI inputs. Ctrl-C ends and reports blocks, late blocks and the worst load."""
 
+KEYS = "\n  ".join(help_lines(plucking=True))
 LARGEST_BLOCK = 8192
 MOST_DELAY = 0.5  # s
 
@@ -42,7 +47,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
         "play",
         help="play live, from a MIDI keyboard or the computer's keys",
         description=DESCRIPTION,
-        epilog=f"{EXAMPLES}\n\n{EPILOG}",
+        epilog=f"{EXAMPLES.format(keys=KEYS)}\n\n{EPILOG}",
         formatter_class=Help,
     )
     p.add_argument(
@@ -75,7 +80,7 @@ def _add_midi(p: argparse._ArgumentGroup) -> None:
         "--midi",
         action="append",
         metavar="NAME",
-        help="only inputs with this in their name; repeatable; 'none': no input",
+        help="only inputs with this in their name, now or later; repeatable; 'none': no input",
     )
     p.add_argument(
         "--virtual", action="store_true", help="make an input called jawari for other programs; alone, the only one"

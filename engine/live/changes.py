@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from textwrap import wrap
 
 from engine.errors import EngineError
 from engine.live.player import Player
@@ -27,6 +28,11 @@ class Programs:
     def name(self) -> str:
         """The preset that is played."""
         return self.names[self.played]
+
+    def listing(self) -> list[str]:
+        """All of them with the number of their program, the one that is played marked."""
+        entries = (f"{'*' if n == self.played else ''}{n + 1} {name}" for n, name in enumerate(self.names))
+        return wrap("   ".join(entries), 78, break_long_words=False, break_on_hyphens=False)
 
     def want(self, number: int) -> None:
         """Change to a preset as soon as it is designed; of several wishes the last counts."""

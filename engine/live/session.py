@@ -17,9 +17,10 @@ from pathlib import Path
 
 from engine.live.cards import Card
 from engine.live.changes import Programs, Selector
-from engine.live.computer_keys import Command, ComputerKeys, help_lines
+from engine.live.computer_keys import ComputerKeys
 from engine.live.demo import Demo
 from engine.live.display import Display
+from engine.live.key_table import Command, help_lines
 from engine.live.meter import Meter, Reading
 from engine.live.midi.inputs import Inputs
 from engine.live.news import report
@@ -154,6 +155,8 @@ class Session:
             self._programs.step(-1)
         elif command is Command.SILENCE:
             self._demo = None
+        elif command is Command.LIST:
+            self._display.say("\n".join(self._programs.listing()))
         elif command is Command.HELP:
             self._display.say("\n".join(help_lines(self._plan.keys)))
         return command
