@@ -317,6 +317,15 @@ def test_a_full_disk_is_told_in_a_line_and_nothing_is_left(tmp_path: Path, name:
     assert (done.stderr, done.returncode, list(tmp_path.iterdir())) == ("", 0, [])
 
 
+@pytest.mark.parametrize("most", [0, 10, 2000, 20_000])
+@pytest.mark.parametrize("name", ["a.ogg", "a.opus", "a.mp3"])
+def test_nor_is_anything_left_of_a_lossy_file(tmp_path: Path, name: str, most: int) -> None:
+    done = full_disk(tmp_path, name, "24", str(most))
+    assert "cannot be written" in done.stdout
+    assert done.stdout.count("\n") == 1
+    assert (done.stderr, done.returncode, list(tmp_path.iterdir())) == ("", 0, [])
+
+
 def test_a_disk_full_of_sound_that_waits_is_told_too(tmp_path: Path) -> None:
     done = full_disk(tmp_path, "a.wav", "16", "400000", "waits")
     assert "cannot be written" in done.stdout
