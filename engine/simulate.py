@@ -135,7 +135,7 @@ class Simulation:
         target = Path(path)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".jawari-") as folder:
             whole = Path(folder) / "run.npz"
-            np.savez_compressed(whole, allow_pickle=False, **arrays, **meta)
+            np.savez_compressed(whole, **arrays, **meta)
             whole.replace(target)
 
 
