@@ -95,7 +95,7 @@ def test_a_failing_job_does_not_stop_the_others(tmp_path: Path) -> None:
     assert soundfile.info(tmp_path / "b.wav").frames == round(score.length * 48_000)
 
 
-LONG = " ".join(f"{key}:{beat}:1" for beat in range(600) for key in ("C3", "E3", "G3"))
+LONG = " ".join(f"{key}:{beat}:1" for beat in range(1800) for key in ("C3", "E3", "G3"))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
