@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no reason to stop
     warnings.showwarning = lambda message, *_: print(f"jawari: note: {printable(str(message))}", file=sys.stderr)
+    warnings.simplefilter("ignore", DeprecationWarning)  # between libraries: nothing that a user could mend
     warnings.simplefilter("always", PhysicsWarning)
     logging.basicConfig(handlers=[_log()])
     logging.getLogger("jawari").setLevel(logging.INFO)

@@ -340,7 +340,7 @@ def test_a_journal_nobody_reads_keeps_the_newest() -> None:
     player = Player(RATE, 128)
     card, count = Card(player), 3 * x.JOURNAL_SIZE + 17
     for n in range(count):
-        assert player.send([0xE0 | n >> 14, n & 127, n >> 7 & 127], int(card.time) - 1)
+        assert player.send([0xE0 | n >> 14, n & 127, n >> 7 & 127], int(card.time) - 1000)
         if n % 2000 == 0:
             card.run(1)
     card.run(2)

@@ -149,7 +149,7 @@ def test_nothing_that_a_terminal_obeys_gets_through() -> None:
     shown, screen, stream = panel()
     shown.show(replace(READING, device="\x1b[2Jcard\r\n", ports=("\x9bport\x07",)))
     shown.say("\x1b]0;title\x07 hello")
-    assert screen.lines[0] == "?]0;title? hello"
+    assert screen.lines[0] == r"\x1b]0;title\x07 hello"
     assert "\x07" not in stream.getvalue()
     assert "\x9b" not in stream.getvalue()
     shown.close()
@@ -196,7 +196,7 @@ def test_lines_tell_what_matters_and_every_ten_seconds_how_it_stands() -> None:
         "1 block lost (load up to 50%)",
         "1 string silenced by the watchdog",
         "load 12%, p99 25%, max 50%; 2 voices; -30.0 dBFS; 2 blocks lost, no underflows",
-        "keyboard ?[1munplugged",
+        r"keyboard \x1b[1munplugged",
         "MIDI port is gone",
     ]
 
