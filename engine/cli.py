@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser().parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no reason to stop
-    warnings.showwarning = lambda message, *_: print(f"jawari: note: {message}", file=sys.stderr)
+    warnings.showwarning = lambda message, *_: _note(message)
     warnings.simplefilter("always", PhysicsWarning)
     logging.basicConfig(format="jawari: %(message)s")
     logging.getLogger("jawari").setLevel(logging.INFO)
@@ -54,6 +54,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("jawari: interrupted", file=sys.stderr)
         return 130
+
+
+def _note(message: object) -> None:
+    """A warning; where it cannot be written, that is no reason to stop."""
+    with suppress(OSError, ValueError):
+        print(f"jawari: note: {message}", file=sys.stderr)
 
 
 def parser() -> argparse.ArgumentParser:
