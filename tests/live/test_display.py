@@ -223,7 +223,7 @@ class Dead(io.StringIO):
 
     def __init__(self, trouble: Exception, terminal: bool) -> None:
         super().__init__()
-        self._trouble, self._terminal = trouble, terminal
+        self._trouble, self._terminal, self.screen = trouble, terminal, Screen(80, 24)
 
     def write(self, text: str) -> int:
         raise self._trouble

@@ -22,7 +22,9 @@ from engine import cli
 from engine.live import recorder
 from engine.live.player import Player
 from engine.live.recorder import Recorder, check_takes, recover_in
+from engine.live.sound_take import SoundTake
 from engine.live.take import Take
+from engine.live.tape import Tape
 from engine.live.unfinished import Unfinished
 from engine.rendering.errors import FileError
 
@@ -277,6 +279,13 @@ def test_the_next_session_finishes_it_once_under_a_name_of_its_own(folder: Path)
     assert sorted(os.listdir()) == ["take-recovered-2.mid", "take-recovered.mid", "take.mid"]
     assert [keys_of(Path(name)) for name in ("take-recovered.mid", "take-recovered-2.mid")] == [[60], [61]]
     assert list(recover_in([folder])) == []
+
+
+def test_what_was_left_empty_is_cleared_away(folder: Path) -> None:
+    Take.begin(folder / "take.mid", RATE).file.close()
+    SoundTake.begin(folder / "take.wav", RATE, Tape(RATE, 2)).file.close()
+    assert list(recover_in([folder])) == []
+    assert os.listdir() == []
 
 
 def test_what_a_session_still_writes_is_not_touched(folder: Path) -> None:
