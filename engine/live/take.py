@@ -101,6 +101,11 @@ class Take:
             self._waiting.clear()
 
     @property
+    def empty(self) -> bool:
+        """Nothing was played."""
+        return self.events == 0
+
+    @property
     def length(self) -> str:
         """How much there is."""
         return f"{self.events} event{'' if self.events == 1 else 's'}"

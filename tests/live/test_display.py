@@ -216,3 +216,29 @@ def test_a_file_gets_lines(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w", encoding="ascii") as stream, Display.for_stream(stream) as shown:
         shown.show(replace(READING, device="ピアノ"))
     assert (tmp_path / "log").read_text().splitlines()[0].startswith("playing sitar on ???: 48000 Hz")
+
+
+class Dead(io.StringIO):
+    """A stream that takes nothing."""
+
+    def __init__(self, trouble: Exception, terminal: bool) -> None:
+        super().__init__()
+        self._trouble, self._terminal, self.screen = trouble, terminal, Screen(80, 24)
+
+    def write(self, text: str) -> int:
+        raise self._trouble
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+
+@pytest.mark.parametrize("trouble", [OSError(28, "full"), BrokenPipeError(), ValueError("closed file"), None])
+@pytest.mark.parametrize("make", [Lines, Panel])
+def test_what_cannot_be_said_is_not_said(trouble: Exception | None, make: type[Lines] | type[Panel]) -> None:
+    stream = None if trouble is None else Dead(trouble, make is Panel)
+    if stream is None and make is Panel:
+        assert isinstance(Display.for_stream(None), Lines)
+        return
+    with make(stream) as shown:
+        shown.show(READING)
+        shown.say("words", problem=True)

@@ -418,6 +418,25 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="pipes and links are POSIX")
+@pytest.mark.parametrize("what", ["pipe", "link", "link to a device"])
+def test_what_is_no_file_is_not_replaced_even_if_it_appears_meanwhile(what: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+
+    def be_late() -> None:
+        with audio_file(path, Format(RATE, 2), 100, force=True) as file:
+            file.write(noise(100))
+            if what == "pipe":
+                os.mkfifo(path)
+            else:
+                path.symlink_to("/dev/full" if what == "link to a device" else tmp_path / "victim")
+
+    with pytest.raises(FileError, match="is not a regular file by now"):
+        be_late()
+    assert not path.is_file()
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_files_have_the_permissions_of_new_files(tmp_path: Path) -> None:
     (tmp_path / "usual").touch()
     write(tmp_path / "a.wav", noise(100), Format(RATE, 2))
