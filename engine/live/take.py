@@ -5,12 +5,14 @@ Rendered with the same preset at the same rate it gives the same samples that we
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from engine.errors import EngineError
 from engine.live.player import Integers
 from engine.rendering.errors import FileError
+from engine.rendering.midi_file import FACTS
 from engine.synth.mts import TUNING, sysex
 
 MOST_TICKS = 32767  # per quarter note, in a MIDI file
@@ -38,6 +40,7 @@ class Take:
         if not path.parent.is_dir():
             raise FileError(f"{path}: there is no folder {path.parent}; make it first")
         self.path, self._clock = path, clock_of(round(sample_rate))
+        self._facts = {"sample_rate": round(sample_rate)}
         self._events: list[tuple[int, int]] = []
 
     def add(self, events: Integers) -> None:
@@ -49,7 +52,8 @@ class Take:
         import mido
 
         ticks, tempo = self._clock
-        track = mido.MidiTrack([mido.MetaMessage("set_tempo", tempo=tempo, time=0)])
+        facts = FACTS.decode() + json.dumps(self._facts)  # by which a render knows that the file is ours
+        track = mido.MidiTrack([mido.MetaMessage("text", text=facts), mido.MetaMessage("set_tempo", tempo=tempo)])
         last = 0
         # Two ports may have been obeyed out of order by a few samples within one block.
         for sample, message in sorted(self._events, key=lambda event: event[0]):
