@@ -181,7 +181,8 @@ TABLE = (
     Key(
         "map.source", "source",
         "What moves a key of the preset, in a list of such things: pressure (of the channel), the wheel (cc1), or any "
-        "other controller that is no pedal, such as cc74.",
+        "other controller that is no pedal, such as cc74. Of cc7, cc11 and cc10 what is mapped is no longer the "
+        "channel's volume, expression or pan.",
         required=True,
     ),
     Key(

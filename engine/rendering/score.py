@@ -165,7 +165,10 @@ def tuning_row(number: int) -> tuple[int, int, int]:
 
 def weight(data: Sequence[int]) -> int:
     """How many places a message may take in the instrument's ring: a tuning takes one for each key that it moves."""
-    return min(KEYS, len(data)) if data[0] == TUNING else 1
+    if data[0] != TUNING:
+        return 1
+    count = {2: 6, 7: 7}.get(data[4], len(data))  # where a single note change says how many
+    return min(data[count], KEYS) if count < len(data) else KEYS
 
 
 def _score(seconds: list[float], rows: Sequence[tuple[int, ...]]) -> Score:

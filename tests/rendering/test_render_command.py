@@ -187,7 +187,7 @@ def test_a_song_with_channel_start_end_and_tail(tmp_path: Path) -> None:
 
 def test_stems_add_up_to_the_mix(tmp_path: Path) -> None:
     song(tmp_path / "song.mid")
-    args = ("sitar", "--midi", "song.mid", "--bit-depth", "32f", "--tail", "0.5")
+    args = ("sitar", "--midi", "song.mid", "--drums", "--bit-depth", "32f", "--tail", "0.5")
     assert jawari(*args, "-o", "mix.wav") == 0
     for by, names in (("channel", ["01", "02", "10"]), ("key", ["060", "064"])):
         assert jawari(*args, "-o", "song.wav", "--stems", by) == 0

@@ -20,11 +20,12 @@ from hypothesis import strategies as st
 from engine import load_preset
 from engine.render import render
 from engine.rendering.errors import ScoreError
-from engine.rendering.job import Job, Output, Setup, Treatment
+from engine.rendering.job import Job, Output, Setup, Treatment, make_player
 from engine.rendering.midi_file import midi_bytes, parse_midi
 from engine.rendering.note import parse_notes
 from engine.rendering.pool import cores, run_jobs
-from engine.rendering.score import score_of_notes
+from engine.rendering.score import score_of_messages, score_of_notes
+from engine.rendering.stream import stream
 
 NOTES = "C3:0:.2 E3:.1:.1:80 G3:.15:.2 C3:.2:.1"
 COMMAND = [sys.executable, "-m", "engine.cli", "render"]
@@ -49,6 +50,21 @@ def test_sound_comes_at_its_time_whatever_the_latency(oversample: int) -> None:
     assert ahead == pytest.approx(2.0 - 2.0 / oversample, abs=1.5 / finer)
     onset = round(0.1 * 48_000)
     assert np.abs(over[: onset - 100]).max() < 1e-4 * np.abs(over).max()
+
+
+def test_a_flood_of_tunings_finds_room() -> None:
+    """Each is 128 events to the instrument: spread over the samples after, the last one holds."""
+    octaves = [[*range(40 + n % 40, 52 + n % 40)] for n in range(100)]
+    flood = [mido.Message("sysex", data=(0x7F, 0x7F, 8, 8, 3, 0x7F, 0x7F, *values), time=0.01) for values in octaves]
+    score = score_of_messages([*flood, mido.Message("note_on", note=60, time=0.02)])
+    player = make_player(load_preset("plain"), Setup(polyphony=1, oversample=1))
+    chunks = [chunk.copy() for chunk in stream(player, score, tail=0.05)]
+    assert player.report()["events_lost"] == 0
+    assert np.abs(np.concatenate(chunks)).max() > 0.01
+    cents = [octaves[-1][key % 12] - 64 for key in range(1, 127)]
+    assert player.arrays["tuned"][1:127] == pytest.approx(
+        [163.84 * c + (k << 14) for k, c in enumerate(cents, 1)], abs=0.5
+    )
 
 
 def test_processes_change_no_byte(tmp_path: Path) -> None:
