@@ -174,7 +174,8 @@ class Session:
             print(line)
         if self._take:
             self._take.write()
-            print(f"wrote {self._take.path}; rendered at {self._plan.sample_rate:g} Hz it gives the same samples")
+            rate = f"{self._plan.sample_rate:g} Hz"
+            print(f"wrote {self._take.path}; rendered at {rate} with --limit it gives the same samples")
 
     def _say_problem(self, text: str) -> None:
         self._display.say(text, problem=True)

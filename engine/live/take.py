@@ -1,6 +1,6 @@
 """What was played, kept: a MIDI file whose ticks are the sound card's samples.
 
-Rendered with the same preset at the same rate it gives the same samples that were heard.
+Rendered with the same preset at the same rate, and the limiter, it gives the same samples that were heard.
 """
 
 from __future__ import annotations
