@@ -5,10 +5,10 @@
 
 presets: random valid presets over the whole schema, played at random for a moment. rates: the same at every rate from 8
 to 384 kHz, oversampled one to eight times. files: the shipped presets and files beside them, mutated. midi: MIDI files
-of every kind, damaged. Every sample must be a number and not over -0.1 dBFS, no energy may grow by itself, nothing but
-an EngineError may be raised; a file may take at most 1 s of the processor and 200 MB, any other case 5 s and 300 MB,
-and the system ends what takes a minute or a gigabyte. Every fault is printed with the command that repeats it, and may
-be kept as data; the exit code is 1 if there was any.
+of every kind, damaged. Every sample must be a number, no energy may grow by itself, nothing but an EngineError may be
+raised; a file may take at most 1 s of the processor and 200 MB, any other case 5 s and 300 MB, and the system ends what
+takes a minute or a gigabyte. Every fault is printed with the command that repeats it, and may be kept as data; the exit
+code is 1 if there was any.
 
     python3 scripts/robustness.py --replay presets:1:4711
 """

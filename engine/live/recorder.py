@@ -141,7 +141,7 @@ class Recorder:
     def _use(self, take: Take | SoundTake) -> str:
         if isinstance(take, SoundTake):
             return f", {take.length}"
-        return f"; rendered at {self._player.sample_rate:g} Hz it gives the same samples"
+        return f"; rendered at {self._player.sample_rate:g} Hz with --limit it gives the same samples"
 
 
 def written(take: Take | SoundTake, path: Path, force: bool = False) -> Path:

@@ -1,8 +1,8 @@
 """What was played, kept: a MIDI file whose ticks are the sound card's samples.
 
-Rendered with the same preset at the same rate it gives the same samples that were heard. Until the session ends the
-events are in a journal on disk: records with their length and a checksum, so that whatever ends the program, all that
-was written before can be read. From there they go into the MIDI file, some thousand at a time.
+Rendered with the same preset at the same rate, and the limiter, it gives the same samples that were heard. Until the
+session ends the events are in a journal on disk: records with their length and a checksum, so that whatever ends the
+program, all that was written before can be read. From there they go into the MIDI file, some thousand at a time.
 """
 
 from __future__ import annotations

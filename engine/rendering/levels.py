@@ -116,7 +116,9 @@ def level(peak: float, lufs: float | None, wanted: Wanted, full_scale: float) ->
     if loud <= 1.0 + 1e-9:  # what was asked for, but for the last bit
         return Level(full_scale / peak)
     lowered = f"lowered by {gain_to_db(loud / CEILING):.1f} dB so that nothing is cut off"
-    return Level(CEILING / peak, f"peak {gain_to_db(loud):+.1f} dBFS, {lowered}; --bit-depth 32f keeps the level")
+    return Level(
+        CEILING / peak, f"peak {gain_to_db(loud):+.1f} dBFS, {lowered}; --bit-depth 32f keeps the level, --limit bends"
+    )
 
 
 class Wanted(NamedTuple):

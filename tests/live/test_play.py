@@ -96,7 +96,7 @@ def test_what_a_keyboard_plays_is_heard_recorded_and_rendered_again(server: Serv
     assert "wrote" in program.all
 
     assert [m.bytes() for m in mido.MidiFile(take) if not m.is_meta] == MUSIC
-    assert cli.main(["render", "sitar", "--midi", str(take), "--bit-depth", "32f", "-o", str(again)]) == 0
+    assert cli.main(["render", "sitar", "--midi", str(take), "--limit", "--bit-depth", "32f", "-o", str(again)]) == 0
     rendered, rate = soundfile.read(again, dtype="float32")
     assert rate == 48_000
     expected = np.rint(rendered * np.float32(0x7FFFFF)).astype(np.int32)

@@ -80,8 +80,8 @@ class Faulty:
     ("fault", "told"),
     [
         ({}, ""),
-        ({"sample": 0.98}, ""),
-        ({"sample": -0.99}, "a sample is over -0.1 dBFS"),
+        ({"sample": 9.9}, ""),
+        ({"sample": -10.1}, "a sample is over +20 dBFS"),
         ({"sample": np.nan}, "a sample is not a number"),
         ({"energy": np.inf}, "a string's energy is not a number"),
         ({"watchdog": 1}, "the watchdog silenced"),

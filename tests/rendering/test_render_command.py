@@ -116,7 +116,7 @@ def test_what_is_too_loud_is_lowered_and_told(depth: str, name: str, capsys: pyt
     db = 20.0 * np.log10(np.abs(plain).max())
     assert db > 10.0  # floats are as they were played
     line = f"jawari: note: {name}: peak {db:+.1f} dBFS, lowered by {db + 0.1:.1f} dB so that nothing is cut off; "
-    assert capsys.readouterr().err == f"{line}--bit-depth 32f keeps the level\n"
+    assert capsys.readouterr().err == f"{line}--bit-depth 32f keeps the level, --limit bends\n"
     np.testing.assert_allclose(audio, plain * CEILING / np.abs(plain).max(), atol=2.0 ** (2 - int(depth)))
     (entry,) = json.loads(Path("a.json").read_text())["renders"]
     assert entry["clipped_samples"] == entry["bent_frames"] == 0

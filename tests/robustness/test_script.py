@@ -120,8 +120,7 @@ def test_every_fault_is_found(happens: Callable[[], str], told: str, monkeypatch
     ("wrong", "told"),
     [
         ({}, ""),
-        ({"sample": 0.98}, ""),
-        ({"sample": 0.99}, "a sample is over -0.1 dBFS"),
+        ({"sample": 1e3}, ""),
         ({"sample": np.inf}, "a sample is not a number"),
         ({"sample": np.nan}, "a sample is not a number"),
         ({"energy": np.nan}, "a string's energy is not a number"),

