@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from engine import EngineError
+from engine import EngineError, PhysicsWarning
 from robustness_parts.broken_midi import play_damaged
 from robustness_parts.broken_presets import check_complaint, play_broken
 from robustness_parts.playing import Fault, play_random
@@ -54,6 +54,7 @@ def _run(case: str) -> Result:
     fault = outcome = ""
     with tempfile.TemporaryDirectory(prefix="jawari-") as folder, warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", PhysicsWarning)  # random lengths without units are asked about
         try:
             outcome = KINDS[kind](Random(case), Path(folder))
         except EngineError as error:
