@@ -159,7 +159,7 @@ def test_events_and_sound_at_once() -> None:
     with session.recorder:
         session.strike(60, 61, 62)
     assert session.recorder.said == [
-        "wrote take.mid; rendered at 48000 Hz it gives the same samples",
+        "wrote take.mid; rendered at 48000 Hz with --limit it gives the same samples",
         "wrote take.wav, 0.0 s",
     ]
     assert keys_of(Path("take.mid")) == [60, 61, 62]

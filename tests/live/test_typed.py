@@ -176,7 +176,8 @@ wait()
 JOB = """
 import signal, sys
 signal.alarm(60)
-from engine.live.computer_keys import Command, ComputerKeys
+from engine.live.computer_keys import ComputerKeys
+from engine.live.key_table import Command
 class Player:
     def send(self, data):
         print("sent", *data, flush=True)

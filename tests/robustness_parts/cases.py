@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from engine import EngineError
+from engine import EngineError, PhysicsWarning
 from robustness_parts.broken_midi import play_damaged, play_file, write_damaged
 from robustness_parts.broken_presets import check_complaint, play_broken, play_preset, write_broken
 from robustness_parts.playing import Case, Fault, case_at_any_rate, play_case, random_case
@@ -55,6 +55,7 @@ def _run(case: str) -> Result:
     fault = outcome = ""
     with tempfile.TemporaryDirectory(prefix="jawari-") as folder, warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", PhysicsWarning)  # random lengths without units are asked about
         try:
             outcome = KINDS[kind](Random(case), Path(folder))
         except EngineError as error:
