@@ -5,12 +5,15 @@ from engine.preset.loader import Preset, load_preset
 from engine.render import render
 from engine.rendering.note import Note
 from engine.simulate import Simulation, simulate
+from engine.synth.errors import BusyError, CallError
 from engine.synth.instrument import Instrument
 from engine.versions import VERSION
 
 __version__ = VERSION
 
 __all__ = [
+    "BusyError",
+    "CallError",
     "EngineError",
     "Instrument",
     "Note",

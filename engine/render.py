@@ -10,25 +10,29 @@ from typing import Any
 import numpy as np
 
 from engine.errors import PhysicsError
+from engine.preset.arguments import Quantity, rate_of, tuning_of, within
 from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
 from engine.rendering.errors import ScoreError
 from engine.rendering.job import Setup, make_player
+from engine.rendering.kept import Kept
 from engine.rendering.midi_file import midi_bytes, parse_midi, read_midi
 from engine.rendering.note import PHRASE, Note, parse_notes
 from engine.rendering.score import Score, score_of_messages, score_of_notes
-from engine.rendering.stream import Sound, stream
+from engine.rendering.stream import LONGEST, Sound, stream
 
 MIDI_SUFFIXES = (".mid", ".midi", ".kar", ".rmi")
+
+_kept = Kept()
 
 
 def render(
     preset: str | PathLike[str] | Mapping[str, Any] | Preset,
     notes: object = None,
-    sample_rate: float = 48_000,
+    sample_rate: Quantity = 48_000,
     oversample: int | None = None,
     block_size: int = 128,
-    tail: float | None = None,
+    tail: Quantity | None = None,
     *,
     polyphony: int | None = None,
     tuning: Any = None,
@@ -39,17 +43,20 @@ def render(
 
     `notes` are a list of `Note`, a text such as "C4:0:2 E4:.5:2", a MIDI file (path or mido.MidiFile), or mido messages
     whose `time` is in seconds from the start; without them the preset's phrase is played. `tail` seconds follow the
-    last event; without it, what the strings need to fall silent, at most 30 s.
+    last event; without it, what the strings need to fall silent, at most 30 s. Instruments are kept for the next call:
+    at most 8, of 256 MB together.
     """
     if not isinstance(preset, Preset):
         preset = load_preset(preset, overrides)
     elif overrides:
         raise PhysicsError("overrides", overrides, "apply to a preset's source", "pass them to load_preset")
-    setup = Setup(sample_rate, block_size, oversample, polyphony, tuning, mono)
-    player = make_player(preset, setup)
+    if tail is not None:
+        tail = within("tail", tail, 0.0, LONGEST, "s", "leave it out to wait for silence")
+    setup = Setup(rate_of(sample_rate), block_size, oversample, polyphony, tuning_of(tuning), mono)
     score = phrase(preset) if notes is None else read_score(notes)
-    chunks = [chunk.copy() for chunk in stream(player, score, tail)]
-    return np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])
+    with _kept.lent(make_player, preset, setup) as player:
+        chunks = [chunk.copy() for chunk in stream(player, score, tail)]
+        return np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])
 
 
 def read_score(source: object) -> Score:

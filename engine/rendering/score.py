@@ -34,6 +34,9 @@ class Score:
     length: float  # s, at least the last of seconds
     remarks: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Score: {len(self.data)} messages, {self.length:g} s, keys struck {len(self.keys)}>"
+
     @property
     def keys(self) -> list[int]:
         """The keys that are struck, in order."""
