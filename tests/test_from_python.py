@@ -202,10 +202,12 @@ def test_a_dict_that_is_no_preset_is_a_preset_error(name: str) -> None:
     assert str(caught.value).isprintable() or len(lines) > 1
 
 
-@pytest.mark.parametrize("value", [HUGE, -HUGE, 1e308, float("nan"), b"1", 1j, [HUGE], {"a": HUGE}, None, {1: 2}])
+NO_VALUES = [HUGE, -HUGE, float("nan"), b"1", 1j, [HUGE], {"a": HUGE}, {1: 2}]
+
+
+@pytest.mark.parametrize("value", NO_VALUES, ids=range(len(NO_VALUES)))
 @pytest.mark.parametrize("key", ["string.length", "model", "tuning", "polyphony", "name", "map", "pickups", "no.such"])
 def test_nor_is_an_override(key: str, value: Any) -> None:
-    try:
+    with pytest.raises(engine.PresetError) as caught:
         engine.load_preset(TOUCHING, {key: value})
-    except engine.PresetError as error:
-        assert max(map(len, str(error).splitlines())) < 400
+    assert max(map(len, str(caught.value).splitlines())) < 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import nan
 
 from engine.errors import PhysicsError, PresetError
-from engine.preset.complaints import shown
+from engine.preset.complaints import shown, written
 from engine.preset.tuning import Tuning, load_tuning
 from engine.units import parse_quantity
 
@@ -47,5 +47,5 @@ def tuning_of(value: object) -> Tuning | None:
     if value is None or isinstance(value, Tuning):
         return value
     if isinstance(value, str | int | float) and not isinstance(value, bool):
-        return load_tuning(str(value))
+        return load_tuning(written(value))
     raise PhysicsError("tuning", shown(value), "must be text", "write it like just on D, A4=432")

@@ -33,7 +33,7 @@ EVENTS = [(0, on(57)), (600, on(62, 80)), (2400, off(57))]
 def parameters(line: str) -> list[tuple[str, Any]]:
     """Names and defaults, in order, of a signature as pybind11 writes it; all may be given by name or by place."""
     arguments = ast.parse(f"def {line}: ...").body[0].args  # type: ignore[attr-defined]
-    assert not (arguments.posonlyargs or arguments.kwonlyargs or arguments.vararg or arguments.kwarg)
+    assert not any((arguments.posonlyargs, arguments.kwonlyargs, arguments.vararg, arguments.kwarg))
     names = [argument.arg for argument in arguments.args]
     defaults = [ast.literal_eval(value) for value in arguments.defaults]
     return list(zip(names, [inspect.Parameter.empty] * (len(names) - len(defaults)) + defaults))
