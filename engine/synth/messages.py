@@ -43,11 +43,11 @@ def packed(data: Sequence[int]) -> int | None:
     if not octets or not 0x80 <= octets[0] < 0xF0:
         return None
     wanted = 2 if octets[0] & 0xE0 == 0xC0 else 3  # program change and channel pressure have one byte of data
-    if size != wanted:
+    if not wanted <= size <= 3:  # short ones may be filled up
         raise CallError(f"message {_written(octets)}: has {size} bytes, and {wanted} are a whole one")
-    if max(octets[1:]) > 0x7F:
+    if max(octets[1:wanted]) > 0x7F:
         raise CallError(f"message {_written(octets)}: what follows the first byte must be 0 to 127")
-    return sum(value << 8 * place for place, value in enumerate(octets))
+    return sum(value << 8 * place for place, value in enumerate(octets[:wanted]))
 
 
 def moment(sample: Any) -> int:

@@ -127,7 +127,9 @@ NO_MESSAGES: list[Any] = [
     [0x90, 60],
     [0x90],
     [0x90, 60, 100, 0],
-    [0xD0, 1, 2],
+    [0xD0, 1, 2, 3],
+    [0xD0, 200],
+    [0xD0],
     "abc",
     {0x90: 60},
     5,
@@ -155,6 +157,10 @@ def test_what_is_no_message_is_refused_in_one_line(data: Any) -> None:
 def test_bytes_of_any_kind_are_a_message(data: Any) -> None:
     for same in (data, np.frombuffer(bytes(data), np.uint8), tuple(data), [np.uint8(0x90), np.int8(60), np.int64(100)]):
         assert packed(same) == 0x90 | 60 << 8 | 100 << 16
+
+
+def test_a_short_message_may_be_filled_up() -> None:
+    assert packed([0xD0, 5, 0]) == packed([0xD0, 5]) == 0xD0 | 5 << 8
 
 
 @pytest.mark.parametrize("sample", [1.5, 0.0, "0", None, 1 << 62, float("nan"), np.float64(3)])
