@@ -25,7 +25,7 @@ def within(name: str, value: object, low: float, high: float, unit: str, remedy:
     """A quantity in its range."""
     number = si(value, unit)
     if not low <= number <= high:
-        raise PhysicsError(name, shown(value), f"must be {low:g} to {high:g} {unit}".rstrip(), remedy)
+        raise PhysicsError(name, shown(value), f"must be {low:.10g} to {high:.10g} {unit}".rstrip(), remedy)
     return number
 
 
