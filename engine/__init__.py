@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from engine.render import render
     from engine.rendering.note import Note
     from engine.simulate import Simulation, simulate
+    from engine.synth.errors import BusyError, CallError
     from engine.synth.instrument import Instrument
 
     __version__: str
 
 __all__ = [
+    "BusyError",
+    "CallError",
     "EngineError",
     "Instrument",
     "Note",
@@ -38,6 +41,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "BusyError": "synth.errors",
+    "CallError": "synth.errors",
     "EngineError": "errors",
     "Instrument": "synth.instrument",
     "Note": "rendering.note",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -31,20 +32,20 @@ class PlotError(EngineError):
     exit_code = Exit.FIGURE
 
 
-def check(path: str | PathLike[str]) -> None:
+def check(path: str | PathLike[str] | None) -> None:
     """Refuse a figure that could not be drawn, before there is anything to draw."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
     except ImportError:
         raise MissingPart("figures need matplotlib: pip install 'jawari[plot]'") from None
     kinds = FigureCanvasAgg.filetypes
-    if Path(path).suffix.lstrip(".").lower() not in kinds:
+    if path is not None and Path(path).suffix.lstrip(".").lower() not in kinds:
         known = ", ".join("." + kind for kind in sorted(kinds))
         raise PlotError(f"{path}: a figure's name must end in one of {known}")
 
 
-def plot(sim: Simulation, path: str | PathLike[str]) -> None:
-    """Draw `sim` into a file, whole or not at all; its ending chooses the format (.png, .pdf, .svg)."""
+def plot(sim: Simulation, path: str | PathLike[str] | None = None) -> Any:
+    """Draw `sim`, as a matplotlib Figure and into a file if one is named: its ending chooses the format."""
     check(path)
     from matplotlib.figure import Figure
 
@@ -54,7 +55,10 @@ def plot(sim: Simulation, path: str | PathLike[str]) -> None:
     _draw_shapes(shapes, sim)
     _draw_pickups(pickups, sim)
     _draw_energies(energies, sim)
-    _save(figure, path)
+    if path is not None:
+        _save(figure, path)
+    vars(figure)["_repr_png_"] = lambda: _png(figure)  # what notebooks ask for
+    return figure
 
 
 def plot_loads(points: Mapping[Point, Take], sample_rate: float, path: str | PathLike[str]) -> None:
@@ -88,6 +92,12 @@ def plot_loads(points: Mapping[Point, Take], sample_rate: float, path: str | Pat
     heaviest = max(points, key=lambda point: points[point].load.share.p999)
     _draw_blocks(blocks, heaviest, points[heaviest], sample_rate)
     _save(figure, path)
+
+
+def _png(figure: Any) -> bytes:
+    image = BytesIO()
+    figure.savefig(image, format="png")
+    return image.getvalue()
 
 
 def _save(figure: Any, path: str | PathLike[str]) -> None:

@@ -10,26 +10,30 @@ from typing import Any
 import numpy as np
 
 from engine.errors import SettingError
+from engine.preset.arguments import Quantity, rate_of, tuning_of, within
 from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import Rack, is_rack, load_rack
 from engine.reading import MIDI_SUFFIXES
 from engine.rendering.errors import ScoreError
 from engine.rendering.job import Setup, make_player
+from engine.rendering.kept import Kept
 from engine.rendering.levels import limited
 from engine.rendering.midi_file import midi_bytes, parse_midi, read_midi
 from engine.rendering.note import PHRASE, Note, parse_notes
 from engine.rendering.score import Score, score_of_messages, score_of_notes
-from engine.rendering.stream import Sound, stream
+from engine.rendering.stream import LONGEST, Sound, stream
+
+_kept = Kept()
 
 
 def render(
     preset: str | PathLike[str] | Mapping[str, Any] | Preset | Rack,
     notes: object = None,
-    sample_rate: float = 48_000,
+    sample_rate: Quantity = 48_000,
     oversample: int | None = None,
     block_size: int = 128,
-    tail: float | None = None,
+    tail: Quantity | None = None,
     *,
     polyphony: int | None = None,
     tuning: Any = None,
@@ -45,7 +49,7 @@ def render(
     last event; without it, what the strings need to fall silent, at most 30 s. Nothing keeps the sound below full
     scale; with `limit` it is bent as live sound is. Without a polyphony there are as many strings as the piece needs,
     if memory lasts, and at least the preset's. Channel 10 of a MIDI file is left out unless `drums`; that of an MPE
-    file and of our own takes is played.
+    file and of our own takes is played. Instruments are kept for the next call: at most 8, of 256 MB together.
     """
     if isinstance(preset, Preset | Rack) or is_rack(preset):
         if overrides:
@@ -54,11 +58,14 @@ def render(
         preset = preset if isinstance(preset, Preset | Rack) else load_rack(preset)
     else:
         preset = load_preset(preset, overrides)
-    setup = Setup(sample_rate, block_size, oversample, polyphony, tuning, mono)
+    if tail is not None:
+        tail = within("tail", tail, 0.0, LONGEST, "s", "leave it out to wait for silence")
     score = phrase(preset) if notes is None else read_score(notes, drums)
-    player = make_player(preset, setup, score.strings)
-    chunks = [chunk.copy() for chunk in stream(player, score, tail)]
-    sound = np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])
+    strings = 1 << (score.strings - 1).bit_length() if score.strings else 0  # what is kept serves more pieces so
+    setup = Setup(rate_of(sample_rate), block_size, oversample, polyphony, tuning_of(tuning), mono, strings)
+    with _kept.lent(make_player, preset, setup) as player:
+        chunks = [chunk.copy() for chunk in stream(player, score, tail)]
+        sound = np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])
     if limit:
         limited(sound)
     return sound

@@ -22,6 +22,8 @@ from engine.physics.problem import Problem
 from engine.physics.record import Run
 from engine.physics.reference import cholesky, iterative, newton_modal
 from engine.physics.string import Array
+from engine.preset.arguments import Quantity, si, whole, within
+from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
 from engine.rendering.target import publish
 
@@ -91,12 +93,18 @@ class Energy(NamedTuple):
     lost: Array
     work: Array
 
+    def __repr__(self) -> str:
+        return f"<Energy: {self.total.size} steps, at most {self.total.max(initial=0.0):.3g} J>"
+
 
 class Snapshots(NamedTuple):
     """Displacement u[i, j] (m) at the i-th time asked for and x[j] (m)."""
 
     x: Array
     u: Array
+
+    def __repr__(self) -> str:
+        return f"<Snapshots: {len(self.u)} of {self.x.size} points>"
 
 
 @dataclass(frozen=True)
@@ -114,6 +122,13 @@ class Simulation:
     snapshots: Snapshots
     snapshot_time: Array  # s, on the grid of steps
 
+    def __repr__(self) -> str:
+        return (
+            f"<Simulation of {self.preset.name}: {self.scheme} at {self.rate:g} Hz, {self.time.size} steps, "
+            f"pickups {self.pickups.shape[1]}, contact points {self.contact_position.size}, "
+            f"snapshots {self.snapshot_time.size}>"
+        )
+
     @property
     def loss_fit_error(self) -> float:
         """How far a grid is from the losses s1 and s3, at worst over the audible band; modes are exact."""
@@ -125,6 +140,15 @@ class Simulation:
         balance = self.energy.total + self.energy.lost - self.energy.work
         most = float(np.abs(self.energy.total).max(initial=0.0))
         return float(np.abs(balance - balance[0]).max()) / most if most > 0.0 else 0.0
+
+    def plot(self, path: str | PathLike[str] | None = None) -> Any:
+        """Draw the string over its barrier, the pickups and the energies; returns the matplotlib Figure.
+
+        With a path it is written there, its ending choosing the format; a notebook shows what is returned.
+        """
+        from engine.plot import plot  # late: it is the only use of matplotlib
+
+        return plot(self, path)
 
     def save(self, path: str | PathLike[str]) -> None:
         """All arrays as a compressed .npz; the file appears whole or not at all."""
@@ -142,21 +166,22 @@ class Simulation:
 
 def simulate(
     preset: str | PathLike[str] | Mapping[str, Any] | Preset,
-    seconds: float = 0.05,
-    sample_rate: float = 48_000.0,
+    seconds: Quantity = 0.05,
+    sample_rate: Quantity = 48_000.0,
     oversample: int | None = None,
     scheme: str | None = None,
-    snapshots: Iterable[float] = (),
+    snapshots: Iterable[Quantity] | Quantity = (),
     initial: Shape | None = None,
     *,
     overrides: Mapping[str, Any] | Sequence[str] | None = None,
-    band: float | None = None,
+    band: Quantity | None = None,
     precision: str = "float64",
 ) -> Simulation:
     """Run a preset's string and its excitation from t = 0, unfiltered, at sample_rate * oversample.
 
     `initial` gives the displacement over x from which the string is released at rest instead; the preset's force still
     acts (set excitation.force to 0 for none). `band` (Hz) drops modes above it; without it all modes below Nyquist run.
+    Times and frequencies are numbers in s and Hz, or text such as "20 ms".
     """
     if not isinstance(preset, Preset):
         preset = load_preset(preset, overrides)
@@ -174,9 +199,9 @@ def simulate(
     force = pulse(preset.problem.excitation, rate, steps)
     dtype = np.float64 if precision == "float64" else np.float32
     shape = None if initial is None else _checked_shape(initial, preset.problem.string.length)
-    limit = np.inf if band is None else float(band)
+    limit = np.inf if band is None else si(band, "Hz")
     if not limit > 0.0:
-        raise SettingError("band", limit, "must be above 0 Hz", "try 20000, or leave it out")
+        raise SettingError("band", shown(band), "must be above 0 Hz", "try 20000, or leave it out")
     run = SCHEMES[name][0](preset.problem, rate, force, at=at, initial=shape, band=limit, dtype=dtype)
     return _simulation(preset, name, run, order)
 
@@ -195,31 +220,30 @@ def warn_if_indistinct(d: modal.Design) -> None:
         )
 
 
-def _rate(sample_rate: float, oversample: int) -> float:
-    if not np.isfinite(sample_rate) or not 1_000.0 <= sample_rate <= 10_000_000.0:
-        raise SettingError("sample rate", float(sample_rate), "must be 1000 to 10000000 Hz", "try 48000")
-    if not 1 <= oversample <= 256 or oversample != int(oversample):
-        raise SettingError("oversample", oversample, "must be a whole number, 1 to 256", "try 1, 2, 4 or 8")
-    return float(sample_rate) * int(oversample)
+def _rate(sample_rate: Quantity, oversample: int) -> float:
+    rate = within("sample rate", sample_rate, 1_000.0, 10_000_000.0, "Hz", "try 48000")
+    return rate * whole("oversample", oversample, 1, 256, "try 1, 2, 4 or 8")
 
 
-def _steps(seconds: float, rate: float) -> int:
-    if not np.isfinite(seconds) or seconds <= 0.0:
-        raise SettingError("seconds", float(seconds), "must be above 0", "give a duration such as 50 ms")
-    steps = max(1, round(seconds * rate))
+def _steps(seconds: Quantity, rate: float) -> int:
+    duration = si(seconds, "s")
+    if not duration > 0.0:
+        raise SettingError("seconds", shown(seconds), "must be above 0", "give a duration such as 50 ms")
+    steps = max(1.0, np.rint(duration * rate))
     if steps > MOST_STEPS:
         raise SettingError(
-            "seconds", float(seconds), f"{steps} steps, the limit is {MOST_STEPS}", "shorten it or lower the rate"
+            "seconds", shown(seconds), f"{steps:.0f} steps, the limit is {MOST_STEPS}", "shorten it or lower the rate"
         )
-    return steps
+    return int(steps)
 
 
-def _snapshot_steps(times: Iterable[float], rate: float, steps: int) -> NDArray[np.int64]:
-    wanted = np.asarray(list(times), float)
-    for t in wanted:
-        if not 0.0 <= t * rate <= steps - 0.5:
+def _snapshot_steps(times: Iterable[Quantity] | Quantity, rate: float, steps: int) -> NDArray[np.int64]:
+    given = [times] if isinstance(times, str | float | int) else list(times)
+    wanted = np.array([si(t, "s") for t in given])
+    for t, found in zip(given, wanted, strict=True):
+        if not 0.0 <= found * rate <= steps - 0.5:
             raise SettingError(
-                "snapshots", float(t), f"outside the run, 0 to {(steps - 1) / rate:g} s", "lengthen the run"
+                "snapshots", shown(t), f"outside the run, 0 to {(steps - 1) / rate:g} s", "lengthen the run"
             )
     return np.rint(wanted * rate).astype(np.int64)
 

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from email import message_from_string
 from pathlib import Path
@@ -75,7 +76,8 @@ def test_the_wheel_carries_the_engine_and_nothing_else(wheel: Path) -> None:
     sources = {str(f.relative_to(ROOT)) for f in (ROOT / "engine").rglob("*.py")}
     presets = {f"engine/presets/{f.name}" for f in (ROOT / "presets").iterdir() if f.is_file()}
     assert any(name.endswith("sitar.yaml") for name in presets)
-    assert names == sources | presets | {"engine/py.typed"}
+    named = {"jawari/__init__.py", "jawari/py.typed"}
+    assert names == (sources - {"engine/jawari/__init__.py"}) | presets | {"engine/py.typed"} | named
 
 
 def test_the_wheels_presets_are_the_repositorys(wheel: Path) -> None:
@@ -112,6 +114,83 @@ def test_an_installed_engine_finds_its_presets_and_plays(installed: Path) -> Non
     assert Path(file).parent == installed / "engine"
     assert Path(source) == installed / "engine" / "presets" / "sitar.yaml"
     assert sound == "True"
+
+
+BOTH_NAMES = """
+import sys
+import jawari
+assert not [name for name in sys.modules if name.startswith("engine.jawari")]
+import engine
+assert jawari is engine
+assert jawari.render is engine.render
+import jawari.synth.instrument
+assert jawari.synth.instrument is engine.synth.instrument
+assert jawari.Instrument is engine.synth.instrument.Instrument
+from jawari.synth import fields
+import jawari.render, jawari.simulate
+from jawari.render import render
+from jawari.physics.reference import cholesky
+import jawari.plot, engine.plot
+assert jawari.plot is engine.plot
+assert callable(engine.render) and engine.render is render and callable(jawari.simulate)
+assert (cholesky.__name__, cholesky.__spec__.name) == ("engine.physics.reference.cholesky",) * 2
+for missing in ("jawari.nothing", "jawari.synth.nothing", "jawari.nothing.at_all"):
+    try:
+        __import__(missing)
+    except ModuleNotFoundError as error:
+        assert missing.startswith(error.name) and error.name.startswith("jawari"), error
+    else:
+        raise AssertionError(missing)
+import importlib, pickle
+assert importlib.import_module("jawari.units") is importlib.import_module("engine.units")
+note = jawari.Note(60)
+assert pickle.loads(pickle.dumps(note)) == note
+print(jawari.__version__, engine.__file__)
+"""
+
+
+def test_jawari_is_the_engine(installed: Path) -> None:
+    version, file = python(installed, "-c", BOTH_NAMES).split()
+    assert version == engine.__version__
+    assert Path(file).parent == installed / "engine"
+    assert (installed / "jawari" / "py.typed").is_file()
+
+
+def test_either_name_may_come_first(installed: Path) -> None:
+    assert python(installed, "-c", "import engine, jawari.units, engine.units as u; print(jawari.units is u)") == "True"
+    assert python(installed, "-c", "from jawari.units import parse_pitch as p; print(round(p('A3')))") == "220"
+
+
+BUILD = "import sys, hatchling.build as b; print(getattr(b, f'build_{sys.argv[1]}')(sys.argv[2]))"
+
+
+def built(kind: str, folder: Path, tree: Path = ROOT) -> Path:
+    """What hatchling makes of a tree."""
+    pytest.importorskip("hatchling", reason="hatchling is not installed")
+    command = [sys.executable, "-c", BUILD, kind, str(folder)]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder / done.stdout.strip()
+
+
+def test_an_editable_install_has_both_names(tmp_path: Path) -> None:
+    with zipfile.ZipFile(built("editable", tmp_path)) as archive:
+        archive.extractall(tmp_path / "site")
+    program = f"import site; site.addsitedir({str(tmp_path / 'site')!r})\n{BOTH_NAMES}"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert engine.__version__ in done.stdout
+
+
+def test_a_wheel_of_the_source_distribution_is_the_same(wheel: Path, tmp_path: Path) -> None:
+    with tarfile.open(built("sdist", tmp_path)) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (tree,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(built("wheel", tmp_path, tree)) as other:
+        assert sorted(one.namelist()) == sorted(other.namelist())
 
 
 def test_the_installed_command_runs(installed: Path) -> None:

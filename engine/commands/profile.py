@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
 from engine.errors import PresetError
+from engine.preset.arguments import HIGHEST_RATE, LOWEST_RATE
 from engine.preset.complaints import shown
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
@@ -29,7 +30,7 @@ from engine.profiling.tables import comparison, heading, row, summary
 from engine.rendering.interrupts import stoppable
 from engine.rendering.report import write_report
 from engine.rendering.target import check_target, named
-from engine.synth.instrument import HIGHEST_RATE, LOWEST_RATE, Instrument
+from engine.synth.instrument import Instrument
 from engine.units import note_to_key
 
 LARGEST_BLOCK = 16_384

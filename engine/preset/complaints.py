@@ -70,9 +70,14 @@ def shown(value: object) -> str:
     if isinstance(value, str):
         text = value if value.strip() else "''"
     else:
-        try:
-            text = f"{value:.6g}" if isinstance(value, float) else str(value)
-        except ValueError:  # an int of more digits than Python is willing to print
-            text = "a huge number"
+        text = f"{value:.6g}" if isinstance(value, float) else written(value)
     text = printable(" ".join(text[: 4 * _SHOWN].split()))
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+
+def written(value: object) -> str:
+    """str(value), also of an int with more digits than Python is willing to print, or of a list with one."""
+    try:
+        return str(value)
+    except ValueError:
+        return "a huge number" if isinstance(value, int) else "[...]"

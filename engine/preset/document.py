@@ -43,9 +43,9 @@ class _Budget:
         self.complaints = complaints
         self.left = MAX_NODES
 
-    def spend(self, depth: int, place: Place) -> None:
+    def spend(self, depth: int, place: Place, inside: int = 0) -> None:
         self.left -= 1
-        if self.left < 0:
+        if self.left < inside:
             self.complaints.fatal(place, f"holds more than {MAX_NODES} values; move long tables into a CSV file")
         if depth > MAX_DEPTH:
             self.complaints.fatal(place, f"is nested more than {MAX_DEPTH} deep; a preset needs 4")
@@ -155,7 +155,7 @@ def plain_value(node: Node) -> Any:
 
 
 def _from_object(value: object, place: Place, depth: int, budget: _Budget) -> Node:
-    budget.spend(depth, place)
+    budget.spend(depth, place, value.size if isinstance(value, np.ndarray) else 0)
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if value is None or isinstance(value, str | int | float | bool):

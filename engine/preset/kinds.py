@@ -15,7 +15,7 @@ from typing import Any
 
 from engine.errors import PhysicsError, PresetError
 from engine.physics.string import require
-from engine.preset.complaints import shown
+from engine.preset.complaints import shown, written
 from engine.preset.files import beside, read_rows
 from engine.preset.key import Key
 from engine.preset.playing import RESERVED
@@ -164,7 +164,7 @@ def tuning(value: object, folder: Path | None) -> Tuning:
         return beside(folder, name)
 
     if isinstance(value, int | float) and not isinstance(value, bool):
-        value = str(value)
+        value = written(value)
     if not isinstance(value, str):
         raise PresetError("must be text; write it like just on D, A4=432")
     return load_tuning(value, locate)
@@ -176,7 +176,7 @@ def span(key: Key, path: str, value: object, target: Key) -> tuple[float, float]
         raise PresetError("must be [value at 0, value at full]; write it like [0 mm, 0.2 mm]")
     found = []
     for item, which in zip(value, ("first", "second"), strict=True):
-        where = f"the {which}, {shown(str(item))},"
+        where = f"the {which}, {shown(written(item))},"
         try:
             found.append(READERS[target.kind](target, path, item))
         except PhysicsError as error:
@@ -225,7 +225,7 @@ def _pairs(path: str, rows: Mapping[str, object]) -> Pairs:
         try:
             x, height = (parse_quantity(value, "m") for value in row)
         except PresetError as error:
-            raise PresetError(f"{where} = {shown(str(row))}: {error}") from None
+            raise PresetError(f"{where} = {shown(written(row))}: {error}") from None
         for value in (x, height):
             require(path, value, minimum=-LARGEST, maximum=LARGEST, unit=f" m in {where}")
         found.append((x, height))

@@ -46,6 +46,13 @@ class Preset:
     phrase: str
     source: str = field(default="preset", compare=False)
 
+    def __repr__(self) -> str:
+        s = self.problem.string
+        string = f"string of {s.length:.4g} m, {s.tension:.4g} N, {s.pitch:.4g} Hz"
+        return (
+            f"<Preset {self.name}: {self.model} ×{self.oversample}, {string}, {self.polyphony} voices; {self.source}>"
+        )
+
 
 def load_preset(
     source: str | os.PathLike[str] | Mapping[str, Any], overrides: Overrides = None, given_at: Place | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,6 +34,7 @@ class Setup:
     polyphony: int | None = None
     tuning: Tuning | None = None
     mono: bool = False
+    strings: int = 0  # struck by the piece: where nothing says how many there are, there are as many as it needs
 
 
 @dataclass(frozen=True)
@@ -96,10 +97,8 @@ class Job:
         return sum(output.score.length + (self.treatment.tail or 0.0) for output in self.outputs)
 
 
-def make_player(preset: Preset | Rack, setup: Setup, strings: int = 0) -> Any:
-    """The instrument, or the ensemble of a rack; where nothing says how many strings it has, enough for a piece that
-    strikes so many.
-    """
+def make_player(preset: Preset | Rack, setup: Setup) -> Any:
+    """The instrument, or the ensemble of a rack."""
     from engine.synth.ensemble import Ensemble, design_part  # late: only what sounds pays for it
     from engine.synth.instrument import Instrument
 
@@ -107,8 +106,8 @@ def make_player(preset: Preset | Rack, setup: Setup, strings: int = 0) -> Any:
         s, parts = setup, preset.parts
 
         def make(number: int) -> Instrument:
-            part = parts[number]
-            return design_part(part, s.sample_rate, s.block_size, s.oversample, s.polyphony, s.tuning, s.mono, strings)
+            how = (s.sample_rate, s.block_size, s.oversample, s.polyphony, s.tuning, s.mono, s.strings)
+            return design_part(parts[number], *how)
 
         return Ensemble(preset, make, s.sample_rate, s.block_size, s.mono, s.oversample)
     return Instrument(
@@ -119,7 +118,7 @@ def make_player(preset: Preset | Rack, setup: Setup, strings: int = 0) -> Any:
         polyphony=setup.polyphony,
         tuning=setup.tuning,
         mono=setup.mono,
-        needed=strings,
+        needed=setup.strings,
     )
 
 
@@ -132,7 +131,8 @@ def run_job(
     them: `agree` is told this job's peak and gives that of all jobs that belong together.
     """
     with carefree():  # no file is begun yet
-        player = make_player(job.preset, job.setup, max((output.score.strings for output in job.outputs), default=0))
+        strings = max((output.score.strings for output in job.outputs), default=0)
+        player = make_player(job.preset, replace(job.setup, strings=strings))
     if not job.treatment.waits:
         return [_stream(player, job, output, made) for output in job.outputs]
     with ExitStack() as kept:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
-from numbers import Integral, Real
+from numbers import Integral
 
 from engine.errors import PresetError
+from engine.preset.arguments import Quantity, si
 from engine.preset.complaints import shown
 from engine.rendering.errors import ScoreError
 from engine.units import note_to_key, parse_quantity
@@ -21,22 +21,26 @@ _FORM = "write note:start:duration[:velocity], like C4:0:2 or 60:.5:1:80"
 _LONGEST = 1_000_000  # characters of a text of notes; keeps a hostile one cheap
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Note:
     """One key, held from `start` for `duration` seconds. C4 is key 60; channels count from 0."""
 
     key: int
-    velocity: int = 100
-    start: float = 0.0
-    duration: float = 1.0
-    channel: int = 0
+    velocity: int
+    start: float
+    duration: float
+    channel: int
 
-    def __post_init__(self) -> None:
-        _demand_whole("key", self.key, 0, 127)
-        _demand_whole("velocity", self.velocity, 1, 127)
-        _demand_whole("channel", self.channel, 0, 15)
-        _demand_seconds("start", self.start)
-        _demand_seconds("duration", self.duration)
+    def __init__(
+        self, key: int, velocity: int = 100, start: Quantity = 0.0, duration: Quantity = 1.0, channel: int = 0
+    ) -> None:
+        """Times may also be text, such as "500 ms"."""
+        _demand_whole("key", key, 0, 127)
+        _demand_whole("velocity", velocity, 1, 127)
+        _demand_whole("channel", channel, 0, 15)
+        times = {"start": _demand_seconds("start", start), "duration": _demand_seconds("duration", duration)}
+        for name, value in {"key": key, "velocity": velocity, **times, "channel": channel}.items():
+            object.__setattr__(self, name, value)  # frozen
         if self.duration == 0.0:
             raise ScoreError("duration = 0: must be above 0 s; give the time for which the key is held")
 
@@ -77,6 +81,8 @@ def _demand_whole(name: str, value: object, low: int, high: int) -> None:
         raise ScoreError(f"{name} = {shown(value)}: must be a whole number, {low} to {high}")
 
 
-def _demand_seconds(name: str, value: object) -> None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not isfinite(value) or value < 0.0:
+def _demand_seconds(name: str, value: object) -> float:
+    seconds = si(value, "s")
+    if not seconds >= 0.0:
         raise ScoreError(f"{name} = {shown(value)}: must be seconds, 0 or more")
+    return seconds

@@ -42,6 +42,9 @@ class Score:
     tunings: tuple[bytes, ...] = ()  # SysEx messages, whole
     facts: Mapping[str, Any] = field(default_factory=dict)  # what jawari wrote into the file of a take
 
+    def __repr__(self) -> str:
+        return f"<Score: {len(self.data)} messages, {self.length:g} s, keys struck {len(self.keys)}>"
+
     @property
     def keys(self) -> list[int]:
         """The keys that are struck, in order."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from engine.errors import SettingError
 from engine.rendering.errors import ScoreError
 from engine.rendering.score import Event, Score, weight
+from engine.synth.messages import AT_ONCE, spread
 
 Sound = NDArray[np.float32]  # [frames, channels]
 
@@ -18,9 +19,6 @@ CHUNK = 4096  # frames handed on at once; where silence is looked for, so length
 LONGEST_TAIL = 30.0  # s, of strings that go on sounding after the last event
 FADE = 0.5  # s, at the end of a tail that had to be cut
 LONGEST = 24 * 3600.0  # s: beyond, a wrong byte in a MIDI file is likelier than music
-# The instrument's ring holds 4096 events: twice these, and the keys of a tuning. More at one sample are spread over the
-# next ones.
-_EVENTS_AT_ONCE = 1920
 
 
 class Player(Protocol):
@@ -76,7 +74,7 @@ class _Feed:
 
     def __init__(self, player: Player, events: Iterator[Event]) -> None:
         self._player, self._block, self._clock = player, player.block_size, 0
-        self._events = _spread(events)
+        self._events = spread(events, weight)
         self._next = next(self._events, None)
 
     def run(self, out: Sound) -> None:
@@ -90,7 +88,7 @@ class _Feed:
 
     def _hand_over(self, frames: int) -> int:
         """Schedule the events of a block; where they are too many for the ring, a shorter block."""
-        room = _EVENTS_AT_ONCE
+        room = AT_ONCE
         while room > 0:
             if self._next is None or self._next[0] >= self._clock + frames:
                 return frames
@@ -98,18 +96,6 @@ class _Feed:
             self._player.schedule(*self._next)
             self._next = next(self._events, None)
         return frames if self._next is None else min(frames, self._next[0] - self._clock)
-
-
-def _spread(events: Iterator[Event]) -> Iterator[Event]:
-    """The events, so delayed that no more than _EVENTS_AT_ONCE share a sample."""
-    last, shared = -1, 0
-    for sample, data in events:
-        sample = max(sample, last)
-        shared = shared + weight(data) if sample == last else weight(data)
-        if shared > _EVENTS_AT_ONCE:
-            sample, shared = sample + 1, weight(data)
-        last = sample
-        yield sample, data
 
 
 def _fade(chunk: Sound, left: int, length: int) -> None:

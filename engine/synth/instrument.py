@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from math import nan
 from os import PathLike
-from typing import Any, Protocol
+from threading import RLock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import SettingError
-from engine.preset.complaints import shown
+from engine.preset.arguments import Quantity, rate_of, tuning_of, whole, within
 from engine.preset.loader import Preset, load_preset
-from engine.preset.tuning import Tuning, load_tuning
+from engine.preset.tuning import Tuning
 from engine.synth import decimate
 from engine.synth import fields as f
 from engine.synth.bank import Setup, design_bank, reset_bank
 from engine.synth.budget import frames_at_once
-from engine.synth.mts import TUNING, tunings
+from engine.synth.errors import CallError
+from engine.synth.messages import Message, Packed, in_order, moment, packed
 from engine.synth.renderer import play
 from engine.synth.ring import push
+from engine.synth.turns import Turn, target
 
-LOWEST_RATE, HIGHEST_RATE = 8_000.0, 384_000.0
 MOST_VOICES = 256
-
-
-class Message(Protocol):
-    """What mido's messages are to us."""
-
-    time: float
-
-    def bytes(self) -> Sequence[int]: ...
+LONGEST = 24 * 3600.0  # s of one call
+RELATIVES = 4  # instruments of other rates and channels that one keeps
 
 
 class Instrument:
@@ -40,12 +35,15 @@ class Instrument:
     process(messages, out) renders one block; calling the instrument renders a stretch of time. Blocks of any size give
     the same samples. Without a polyphony it is the preset's, or as many strings more as a piece needs that strikes
     `needed` of them, if memory lasts.
+
+    It is one caller's at a time: a second one, in another thread or from within, gets a BusyError. A copy, also a
+    pickled one, is made anew from the preset and the settings, and is silent.
     """
 
     def __init__(
         self,
         preset: str | PathLike[str] | Mapping[str, Any] | Preset,
-        sample_rate: float = 48_000,
+        sample_rate: Quantity = 48_000,
         block_size: int = 128,
         oversample: int | None = None,
         polyphony: int | None = None,
@@ -54,25 +52,42 @@ class Instrument:
         needed: int = 0,
     ) -> None:
         self.preset = preset if isinstance(preset, Preset) else load_preset(preset)
-        self.sample_rate = _within("sample rate", sample_rate, LOWEST_RATE, HIGHEST_RATE, "try 48000")
-        self.block_size = _whole("block size", block_size, 1, 1 << 20, "try 128")
+        self.sample_rate = rate_of(sample_rate)
+        self.block_size = whole("block size", block_size, 1, 1 << 20, "try 128")
         factor = self.preset.oversample if oversample is None else oversample
-        self.oversample = _whole("oversample", factor, 1, 8, "take 1, 2, 4 or 8")
+        self.oversample = whole("oversample", factor, 1, 8, "take 1, 2, 4 or 8")
         decimate.design(self.sample_rate, self.oversample)  # refuses an impossible factor before anything is designed
         voices = self.preset.polyphony if polyphony is None else polyphony
-        fewest = _whole("polyphony", voices, 1, MOST_VOICES, "try 16")
+        fewest = whole("polyphony", voices, 1, MOST_VOICES, "try 16")
         most = min(max(needed, 0), MOST_VOICES) if polyphony is None else 0
-        if isinstance(tuning, str):
-            tuning = load_tuning(tuning)
-        self.tuning = tuning or self.preset.tuning
-        self.channels = 1 if mono else 2
+        self.tuning = tuning_of(tuning) or self.preset.tuning
         self._bank = design_bank(
-            Setup(self.preset, self.sample_rate, self.oversample, fewest, self.channels, self.tuning, most)
+            Setup(self.preset, self.sample_rate, self.oversample, fewest, 1 if mono else 2, self.tuning, most)
         )
         self.polyphony = int(self.arrays["settings"][f.S_POLYPHONY])
         self.silent_keys = {n: key.silent_because for n, key in enumerate(self._bank.keys) if key.design is None}
         self._piece = frames_at_once([key.design for key in self._bank.keys], self.polyphony, self.oversample)
+        self._turn, self._queueing = Turn(), RLock()
+        self._relatives: dict[tuple[float, int], Instrument] = {}  # the one called last comes last
+        self._called = self
         play(self.address, 0, 0)  # compiled or loaded here, not in the first block
+
+    def __repr__(self) -> str:
+        sides = "mono" if self.channels == 1 else "stereo"
+        return (
+            f"<Instrument {self.preset.name}: {self.preset.model} ×{self.oversample} at {self.sample_rate:g} Hz, "
+            f"{self.polyphony} voices, {sides}>"
+        )
+
+    def __reduce__(self) -> tuple[type[Instrument], tuple[Any, ...]]:
+        """Copies share no memory: what is known by address can be neither copied nor kept."""
+        how = (self.sample_rate, self.block_size, self.oversample, self.polyphony, self.tuning, self.channels == 1)
+        return type(self), (self.preset, *how)
+
+    @property
+    def channels(self) -> int:
+        """Of the output: 1 or 2."""
+        return int(self.arrays["settings"][f.S_CHANNELS])
 
     @property
     def address(self) -> int:
@@ -83,6 +98,11 @@ class Instrument:
     def arrays(self) -> Mapping[str, NDArray[Any]]:
         """The renderer's memory by name, alive as long as the instrument: meters, ring, settings."""
         return self._bank.arrays
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of its strings and voices, without that of relatives."""
+        return sum(array.nbytes for array in (*self._bank.held, *self.arrays.values()))
 
     @property
     def clock(self) -> int:
@@ -97,9 +117,7 @@ class Instrument:
     @property
     def silent(self) -> bool:
         """No voice sounds and no event waits."""
-        a = self.arrays
-        waiting = a["ring"][f.R_WRITTEN] != a["ring"][f.R_READ]
-        return not waiting and not (a["voice_ints"][:, f.V_STATE] != f.FREE).any()
+        return not self._waiting and not (self.arrays["voice_ints"][:, f.V_STATE] != f.FREE).any()
 
     def report(self) -> dict[str, int]:
         """Counts since the last reset."""
@@ -114,66 +132,143 @@ class Instrument:
 
     def reset(self) -> None:
         """Silence, controllers untouched, clock at zero: as if just made."""
-        reset_bank(self._bank)
+        with self._turn:
+            reset_bank(self._bank)
 
     def schedule(self, sample: int, data: Sequence[int]) -> bool:
         """Queue a MIDI message (its bytes) for an absolute sample; False if the ring was full and it was lost.
 
         A note-off or an all-sound-off is never lost. What is neither a channel message nor a tuning is ignored.
+        Messages come in the order of their samples: one that is due before another that waits already is refused. Any
+        thread may call this, also while another one renders.
         """
-        if data and data[0] == TUNING:
-            return 0 not in [push(self.address, max(sample, 0), packed) for packed in tunings(data)]
-        if not data or not 0x80 <= data[0] < 0xF0:
-            return True
-        first, second = data[1] if len(data) > 1 else 0, data[2] if len(data) > 2 else 0
-        return bool(push(self.address, max(sample, 0), data[0] | first << 8 | second << 16))
+        messages, at = packed(data), moment(sample)
+        return False not in [self._queue(at, message) for message in messages]
 
     def run(self, out: NDArray[np.float32]) -> None:
         """Render out.shape[0] samples into `out`, float32 [frames, channels]."""
-        if out.dtype != np.float32 or out.ndim != 2 or out.shape[1] != self.channels or not out.flags.c_contiguous:
-            raise TypeError(f"out must be a contiguous float32 array [frames, {self.channels}]")
-        for at in range(0, out.shape[0], self._piece):  # heavy ones in pieces: Ctrl-C gets through
-            piece = out[at : at + self._piece]
-            play(self.address, piece.shape[0], piece.ctypes.data)
+        with self._turn:
+            self._fill(target(out, self.channels))
 
     def process(self, messages: Iterable[Message], out: NDArray[np.float32]) -> None:
-        """Render one block with the messages of that block; their .time is in seconds from the block's start."""
-        start = self.clock
-        for message in sorted(messages, key=lambda message: message.time):
-            self.schedule(start + round(message.time * self.sample_rate), message.bytes())
-        self.run(out)
+        """Render one block with the messages of that block; their .time is in seconds from the block's start.
 
-    def __call__(self, messages: Iterable[Message], duration: float) -> NDArray[np.float32]:
-        """Render a stretch of `duration` seconds from now; the messages' .time is in seconds from its start.
-
-        This is the calling convention of pedalboard's instruments; the filter's latency is not taken off.
+        They may come in any order, and be more than the ring holds.
         """
-        frames, start = round(_within("duration", duration, 0.0, 1e6, "give seconds") * self.sample_rate), self.clock
-        waiting = sorted(messages, key=lambda message: message.time)
-        out, done, next_one = np.zeros((frames, self.channels), np.float32), 0, 0
-        while done < frames:
-            span = min(self.block_size, frames - done)
-            while next_one < len(waiting) and waiting[next_one].time * self.sample_rate < done + span:
-                message = waiting[next_one]
-                self.schedule(start + round(message.time * self.sample_rate), message.bytes())
-                next_one += 1
-            self.run(out[done : done + span])
-            done += span
+        events = in_order(messages, self.sample_rate)
+        with self._turn:
+            self._admit(events, len(target(out, self.channels)))
+            self._perform(events, out)
+
+    def __call__(
+        self,
+        midi_messages: Iterable[Message],
+        duration: Quantity,
+        sample_rate: Quantity,
+        num_channels: int = 2,
+        buffer_size: int = 8192,
+        reset: bool = True,
+    ) -> NDArray[np.float32]:
+        """Render `duration` seconds as float32 [channels, frames], as pedalboard's instruments do.
+
+        Messages are mido's, or (bytes, seconds), with the time from the start of this stretch; those at its end or
+        later are left out. With reset=False it goes on where the last call ended, if that was of the same rate and
+        channels. The instrument for another rate or number of channels is designed once; the last RELATIVES are kept.
+        The filter's latency is not taken off.
+        """
+        seconds = within("duration", duration, 0.0, LONGEST, "s", "write it like 1.5 or '1500 ms'")
+        rate = rate_of(sample_rate)
+        channels = whole("num_channels", num_channels, 1, 2, "take 1 or 2")
+        size = whole("buffer_size", buffer_size, 1, 1 << 31, "try 8192")
+        events = in_order(midi_messages, rate)
+        with self._turn:
+            player = self._relative(rate, channels)
+            goes_on = not reset and player is self._called
+            self._called = player
+            if player is self:
+                return self._stretch(events, round(seconds * rate), size, goes_on)
+            with player._turn:
+                return player._stretch(events, round(seconds * rate), size, goes_on)
+
+    def _relative(self, rate: float, channels: int) -> Instrument:
+        """This preset's instrument at another rate or with another number of channels, or this one."""
+        if (rate, channels) == (self.sample_rate, self.channels):
+            return self
+        player = self._relatives.pop((rate, channels), None)
+        if player is None:
+            player = Instrument(
+                self.preset, rate, self.block_size, self.oversample, self.polyphony, self.tuning, channels == 1
+            )
+        self._relatives[rate, channels] = player
+        while len(self._relatives) > RELATIVES:
+            del self._relatives[next(iter(self._relatives))]
+        return player
+
+    def _stretch(self, events: Sequence[Packed], frames: int, size: int, goes_on: bool) -> NDArray[np.float32]:
+        if not goes_on:
+            reset_bank(self._bank)
+        events = events[: bisect_left(events, frames, key=lambda event: event[0])]
+        self._admit(events, frames)
+        out = np.zeros((self.channels, frames), np.float32)
+        block, first = np.zeros((min(size, frames), self.channels), np.float32), 0
+        for at in range(0, frames, size):
+            part = block[: min(size, frames - at)]
+            last = bisect_left(events, at + len(part), key=lambda event: event[0])
+            self._perform([(sample - at, message) for sample, message in events[first:last]], part)
+            out[:, at : at + len(part)] = part.T
+            first = last
         return out
 
+    def _admit(self, events: Sequence[Packed], frames: int) -> None:
+        """Refuse the events of a block before any of them is queued."""
+        later = len(events) - bisect_left(events, frames, key=lambda event: event[0])
+        if later + self._waiting > f.RING_SIZE:
+            raise CallError(
+                f"{later} messages for after the block: {f.RING_SIZE} may wait; give them with their blocks"
+            )
+        if events:
+            self._refuse_disorder(self.clock + events[0][0])
 
-def _within(name: str, value: object, low: float, high: float, remedy: str) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = nan
-    if not low <= number <= high:
-        raise SettingError(name, shown(value), f"must be {low:g} to {high:g}", remedy)
-    return number
+    def _perform(self, events: Sequence[Packed], out: NDArray[np.float32]) -> None:
+        """Render a block with its events, counted from its start, in pieces whose events the ring can hold."""
+        frames, start, at, done = len(out), self.clock, 0, 0
+        while at < frames:
+            room = f.RING_SIZE - self._waiting
+            for sample, message in events[done : done + room]:
+                self._queue(start + sample, message)
+            done = min(done + room, len(events))
+            stop = frames if done == len(events) else min(max(events[done][0], at + 1), frames)
+            self._fill(out[at:stop])
+            at = stop
+        for sample, message in events[done:]:
+            self._queue(start + sample, message)
 
+    def _fill(self, out: NDArray[np.float32]) -> None:
+        """Render a block; a heavy one in pieces, between which Ctrl-C gets through."""
+        for at in range(0, len(out), self._piece):
+            piece = out[at : at + self._piece]
+            play(self.address, len(piece), piece.ctypes.data)
 
-def _whole(name: str, value: object, low: int, high: int, remedy: str) -> int:
-    number = _within(name, value, low, high, remedy)
-    if number != int(number):
-        raise SettingError(name, shown(value), "must be a whole number", remedy)
-    return int(number)
+    @property
+    def _waiting(self) -> int:
+        """Events in the ring."""
+        ring = self.arrays["ring"]
+        return int(ring[f.R_WRITTEN] - ring[f.R_READ])
+
+    def _queue(self, sample: int, message: int) -> bool:
+        with self._queueing:
+            self._refuse_disorder(sample)
+            return bool(push(self.address, sample, message))
+
+    def _refuse_disorder(self, sample: int) -> None:
+        last = self._last_waiting()
+        if max(sample, self.clock) < last:
+            limit = f"a message for sample {last} waits already"
+            raise CallError(f"sample {sample}: {limit}; schedule in order, or give all at once to process")
+
+    def _last_waiting(self) -> int:
+        """The sample of the event that was queued last, or -1 if none waits."""
+        ring = self.arrays["ring"]
+        written = int(ring[f.R_WRITTEN])
+        waits = written != ring[f.R_READ]
+        return int(ring[f.R_ROWS + 2 * ((written - 1) & (f.RING_SIZE - 1))]) if waits else -1

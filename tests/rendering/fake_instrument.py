@@ -23,6 +23,7 @@ LATENCY = 37
 class FakeInstrument:
     """The interface of engine.Instrument, as far as rendering uses it."""
 
+    nbytes = 0
     interrupt_at: int | None = None  # a frame at which someone presses Ctrl-C
     made: list[FakeInstrument] = []  # noqa: RUF012
 

@@ -144,13 +144,13 @@ def test_no_cut_leaves_a_trace(name: str, score: list[Event], one: list[int], ot
 
 
 def test_process_and_call_are_the_same_instrument() -> None:
-    """mido's messages with seconds from the block's start, and from the call's start."""
+    """mido's messages with seconds from the block's start, and from the call's start; a call's rows are channels."""
     pieces = [(0.0, "note_on", 60), (0.01, "note_on", 64), (0.0313, "note_off", 60), (0.09, "note_on", 67)]
     notes = [mido.Message(kind, note=note, time=seconds) for seconds, kind, note in pieces]
     wanted = render(instrument("modal"), [(round(m.time * RATE), m.bytes()) for m in notes], 4800)
     inst = instrument("modal")
-    assert (inst(list(reversed(notes)), 0.1) == wanted).all()
-    assert (inst([], 0.02).shape, inst.clock) == ((960, 2), 5760)
+    assert (inst(list(reversed(notes)), 0.1, RATE) == wanted.T).all()
+    assert (inst([], 0.02, RATE, reset=False).shape, inst.clock) == ((2, 960), 5760)
     inst, out = instrument("modal"), np.zeros((4800, 2), np.float32)
     for start in range(0, 4800, 480):
         due = [m.copy(time=m.time - start / RATE) for m in notes if start <= round(m.time * RATE) < start + 480]
@@ -379,7 +379,7 @@ def test_only_an_array_that_fits_is_written_to(out: Array) -> None:
 @pytest.mark.parametrize("duration", [-1.0, float("nan"), float("inf")])
 def test_a_stretch_of_time_must_be_one(duration: float) -> None:
     with pytest.raises(PhysicsError, match="duration"):
-        instrument("modal")([], duration)
+        instrument("modal")([], duration, RATE)
 
 
 @pytest.mark.parametrize("data", [[], [0xF8], [0xF0, 1, 2, 0xF7], [0x42], [0xC0, 5], [0xA0, 60, 3]])

@@ -406,7 +406,7 @@ def test_a_midi_file_plays_with_its_zones() -> None:
         now += message.time
         if not message.is_meta:
             messages.append(message.copy(time=now))
-    live = inst(messages, seconds)
+    live = inst(messages, seconds, RATE).T
     events = [(sample, list(data)) for sample, data in parse_midi(midi_bytes(mpe_file())).events(RATE)]
     inst.reset()
     offline = render(inst, [event for event in events if event[0] < live.shape[0]], live.shape[0])

@@ -58,15 +58,15 @@ def test_an_event_that_comes_too_late_is_obeyed_at_once() -> None:
 
 
 def test_events_keep_their_order_whatever_their_samples() -> None:
-    """Rather late than before what was sent first."""
+    """What native code pushes is rather late than before what was sent first."""
     got = [raw_of_order([(500, on(60)), (100, off(60))]), raw_of_order([(500, on(60)), (500, off(60))])]
     assert (got[0] == got[1]).all()
 
 
 def raw_of_order(score: list[Event]) -> Any:
     inst = instrument("modal")
-    for sample, data in score:
-        inst.schedule(sample, data)
+    for sample, (status, key, velocity) in score:
+        assert push(inst.address, sample, status | key << 8 | velocity << 16)
     return raw(inst, [], 4800)
 
 
