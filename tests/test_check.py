@@ -1,0 +1,35 @@
+"""scripts/check.py: which versions it installs, and what it says that it takes from the system."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import bootstrap
+import pytest
+from packaging.requirements import Requirement
+
+PINS = bootstrap.ROOT / "scripts" / "constraints.txt"
+
+
+def test_every_package_has_a_floor_and_a_version_that_is_known_to_work() -> None:
+    lines = [line for line in PINS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    pinned = {name.lower().replace("_", "-"): version for name, _, version in (line.partition("==") for line in lines)}
+    lowest = [Requirement(line) for line in bootstrap.floors("dev")]
+    assert len(lowest) == len({one.name for one in lowest}) >= 15
+    for one in lowest:
+        (exactly,) = one.specifier
+        assert exactly.operator == "=="
+        assert pinned[one.name.lower()] in Requirement(f"{one.name}>={exactly.version}").specifier
+
+
+def test_it_says_what_it_takes_from_the_system() -> None:
+    script = bootstrap.ROOT / "scripts" / "check.py"
+    done = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True, check=True)
+    for word in ("jackd2", "libportaudio2", "librtmidi6", "--no-system", "--floors", "--newest", "--clock", "--random"):
+        assert word in done.stdout
+
+
+def test_what_is_there_is_not_installed_and_what_is_not_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap.shutil, "which", lambda name: None)
+    assert bootstrap.install_from_system({"there": True, "absent": False}, "a test") == ["absent"]
