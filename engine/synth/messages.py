@@ -33,7 +33,7 @@ Message = Timed | tuple[Sequence[int], float]  # as pedalboard takes them
 
 
 def packed(data: Sequence[int]) -> list[int]:
-    """A channel message's bytes as one number, a tuning's as one for each key; what means nothing to a string as none."""
+    """A channel message's bytes as one number, a tuning's as one for each key; nothing, if no string minds it."""
     try:
         octets = [index(value) for value in data[: LONGEST + 1]]
         size = len(data)
