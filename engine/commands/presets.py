@@ -16,7 +16,10 @@ from engine.errors import PresetError
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.schema import KEYS, render_markdown, render_text
+from engine.synth.silence import told, try_design
 from engine.units import hz_to_key, key_to_note
+
+CHECKED = 48_000.0  # Hz at which `check` designs
 
 
 def add(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -46,7 +49,9 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     checked = actions.add_parser(
         "check",
         help="check preset files",
-        description="A line for every mistake: file, line, key, value, limit, remedy. Exit code 3 if there is any.",
+        description="A line for every mistake: file, line, key, value, limit, remedy. Exit code 3 if there is any. "
+        f"All that `render` would refuse is found, at {CHECKED:g} Hz and the preset's oversample; keys that would be "
+        "silent there are noted.",
     )
     checked.add_argument("files", nargs="+", metavar="FILE", help="a YAML file or a shipped preset's name")
     checked.set_defaults(run=_check)
@@ -68,10 +73,20 @@ def _check(args: argparse.Namespace) -> int:
     for file in args.files:
         try:
             preset = load_preset(Path(file) if Path(file).is_file() else file)
-            print(f"{file}: good ({preset.name}, {preset.model})")
         except PresetError as error:
             wrong += 1
             print(error)
+            continue
+        try:
+            keys = try_design(preset, CHECKED)
+        except PresetError as error:
+            wrong += 1
+            print(f"{file}: {error}")
+            continue
+        print(f"{file}: good ({preset.name}, {preset.model} at {CHECKED * preset.oversample:g} Hz)")
+        silent = told({number: key.silent_because for number, key in enumerate(keys) if key.design is None})
+        if silent:
+            print(f"{file}: note: {silent}")
     return PresetError.exit_code if wrong else 0
 
 

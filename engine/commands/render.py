@@ -27,6 +27,7 @@ from engine.rendering.progress import Progress
 from engine.rendering.report import make_report, write_report
 from engine.rendering.score import Score, score_of_notes
 from engine.rendering.target import check_output, is_sink, is_stdout, named
+from engine.synth.silence import silent_keys, told
 
 _MOST_DB = 200.0
 
@@ -128,6 +129,8 @@ def _run(args: argparse.Namespace) -> int:
     _check_outputs(jobs, args.report)
     for remark in given.remarks if given else ():
         _note(f"{clean(str(args.midi))}: {remark}")
+    for name, preset in presets:
+        _note_silent(name, [job for job in jobs if job.preset is preset])
     label = presets[0][1].name if len(presets) == 1 else f"{len(presets)} presets"
     with Progress(label, sum(job.seconds for job in jobs)) as progress:
         outcomes = run_jobs(jobs, progress.advance)
@@ -261,6 +264,15 @@ def _tell(outcomes: Sequence[Outcome], reports: Sequence[dict[str, Any]], listen
             _note(f"{name}: {text}")
 
 
+def _note_silent(name: str, jobs: Sequence[Job]) -> None:
+    """Say beforehand which keys of the music will not be heard."""
+    keys = {key for job in jobs for output in job.outputs for key in output.score.keys}
+    setup = jobs[0].setup
+    silent = told(silent_keys(jobs[0].preset, setup.sample_rate, setup.oversample, setup.tuning, keys))
+    if silent:
+        _note(f"{name}: {silent}")
+
+
 def _faults(report: dict[str, Any]) -> list[str]:
     faults = {
         "clipped_samples": "samples are beyond full scale and cut off; lower --gain",
@@ -268,8 +280,7 @@ def _faults(report: dict[str, Any]) -> list[str]:
         "watchdog": "strings were silenced, their energy grew by itself; raise --oversample",
         "events_lost": "events were lost",
     }
-    silent = [f"{note} is silent: {reason}" for note, reason in report["silent_keys"].items()]
-    return [f"{report[key]} {text}" for key, text in faults.items() if report.get(key)] + silent
+    return [f"{report[key]} {text}" for key, text in faults.items() if report.get(key)]
 
 
 def _say(text: str, listener: TextIO) -> None:

@@ -31,6 +31,7 @@ from engine.live.watch import Watch
 from engine.preset.loader import Preset
 from engine.rendering.score import Score
 from engine.synth.instrument import Instrument
+from engine.synth.silence import told
 
 TURN = 0.02  # s: a turn of the loop
 LOOK = 0.25  # s from one look at the devices to the next
@@ -80,7 +81,9 @@ class Session:
         self._take = Take(plan.take, plan.sample_rate, plan.force) if plan.take else None
         self._player = Player(plan.sample_rate, plan.block_size, plan.channels, plan.delay)
         self._player.listen(plan.listen)
-        self._player.change(plan.instrument(0))
+        first = plan.instrument(0)
+        self._silent = told(first.silent_keys)
+        self._player.change(first)
         self._programs = Programs([name for name, _ in plan.presets], plan.instrument)
         self._selector, self._meter = Selector(), Meter(self._player)
         self._display = Display.for_stream(sys.stdout, quiet)
@@ -99,6 +102,8 @@ class Session:
         with ExitStack() as undo:
             undo.enter_context(self._display)
             undo.enter_context(_heard(lambda text: self._display.say(f"note: {text}", problem=True)))
+            if self._silent:
+                self._display.say(f"note: {self._silent}")
             if self._plan.midi is not None:
                 self._inputs = Inputs(self._player, self._plan.midi, self._plan.virtual, self._display.say)
                 undo.callback(self._inputs.close)

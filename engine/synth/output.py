@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.compiled import called_by_python, inlined
+from engine.compiled import called_by_python, inlined, native
 from engine.errors import EngineError
 from engine.physics.string import Array
 from engine.units import db_to_gain
@@ -39,7 +39,7 @@ class Output(NamedTuple):
 class State(NamedTuple):
     """What the kernel changes."""
 
-    mean: Array  # [channels]
+    mean: Array  # [channels], and how much of it is left while it is drained (1 or more: all)
     gain: Array  # now, times scale; one entry
     wanted: Array  # gain to glide to: anyone may set it between blocks; one entry
     peak: Array  # [channels] largest |x| before the limiter since last taken
@@ -62,7 +62,7 @@ def design(sample_rate: float, channels: int = 2, gain: float = 1.0) -> Output:
 
 def state(d: Output) -> State:
     """Memory of silence."""
-    s = State(np.zeros(d.channels), np.zeros(1), np.zeros(1), np.zeros(d.channels))
+    s = State(np.zeros(d.channels + 1), np.zeros(1), np.zeros(1), np.zeros(d.channels))
     reset(d, s)
     return s
 
@@ -75,6 +75,21 @@ def reset(d: Output, s: State) -> None:
         s.peak[c] = 0.0
     s.wanted[0] = d.gain
     s.gain[0] = d.gain * d.scale
+
+
+@native
+def drain(s: State, drop: Any) -> None:
+    """Before a sample: take the running mean down in a straight line, with the fade of all that it is the mean of.
+
+    It would be heard otherwise: for 0.2 s, as the opposite of what has gone.
+    """
+    last = s.mean.size - 1
+    left = s.mean[last]
+    after = max(left - drop, 0.0)
+    share = min(after, 1.0) / min(left, 1.0) if left > 0.0 else 0.0
+    for c in range(last):
+        s.mean[c] *= share
+    s.mean[last] = after
 
 
 @inlined
