@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.commands.common import EPILOG, Commands, Help, quantity
 from engine.describe import Description, Octave, Touching, describe
+from engine.ending import carefree
 from engine.errors import PresetError
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
@@ -78,7 +79,8 @@ def _check(args: argparse.Namespace) -> int:
             print(error)
             continue
         try:
-            keys = try_design(preset, CHECKED)
+            with carefree():
+                keys = try_design(preset, CHECKED)
         except PresetError as error:
             wrong += 1
             print(f"{file}: {error}")

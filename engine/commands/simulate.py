@@ -13,6 +13,7 @@ import numpy as np
 from engine.commands.common import EPILOG, Commands, Help, quantity
 from engine.ending import carefree
 from engine.errors import PhysicsError
+from engine.physics.record import MOST_BYTES
 from engine.physics.string import Array
 from engine.preset.loader import load_preset
 from engine.recording import Summary, record, summarise
@@ -20,6 +21,12 @@ from engine.rendering.errors import FileError
 from engine.rendering.interrupts import stoppable
 from engine.rendering.target import check_target, named
 from engine.simulate import SCHEMES, Order, Shape, make_order, perform, warm_up
+
+MEMORY = f"""a run of fd or modal is summed up, and written, piece by piece: memory does not grow with it. What --plot and the
+slow schemes have to keep is at most {MOST_BYTES >> 20} MiB."""
+
+EXAMPLE = """example:
+  jawari simulate sitar --seconds '20 ms' --snapshots '1 ms' '2 ms' --set string.length='60 cm' --plot sitar.png"""
 
 
 def add(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -29,8 +36,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
         "simulate",
         help="run a string for research: trajectories, energies, contact forces",
         description="Run a preset's string and excitation from t = 0, unfiltered, at SAMPLE_RATE x OVERSAMPLE.",
-        epilog=f"schemes:\n{schemes}\n\nexample:\n  jawari simulate sitar --seconds '20 ms' --snapshots '1 ms' '2 ms' "
-        f"--set string.length='60 cm' --plot sitar.png\n\n{EPILOG}",
+        epilog=f"{MEMORY}\n\nschemes:\n{schemes}\n\n{EXAMPLE}\n\n{EPILOG}",
         formatter_class=Help,
     )
     p.add_argument("preset", help="a shipped preset's name or a YAML file")
@@ -48,7 +54,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     )
     p.add_argument("--band", metavar="HZ", help="drop modes above this frequency; default: keep all below Nyquist")
     p.add_argument("--precision", default="float64", help="float64 or float32")
-    p.add_argument("-o", "--output", type=Path, metavar="FILE.npz", help="write every array")
+    p.add_argument("-o", "--output", type=Path, metavar="FILE.npz", help="write every array, as the run goes on")
     p.add_argument("--plot", type=Path, metavar="FILE.png", help="draw snapshots over the barrier, pickups, energies")
     p.set_defaults(run=_run)
 
