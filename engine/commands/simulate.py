@@ -22,8 +22,8 @@ from engine.rendering.interrupts import stoppable
 from engine.rendering.target import check_target, named
 from engine.simulate import SCHEMES, Order, Shape, make_order, perform, warm_up
 
-MEMORY = f"""a run of fd or modal is summed up, and written, piece by piece: memory does not grow with it. What --plot and the
-slow schemes have to keep is at most {MOST_BYTES >> 20} MiB."""
+MEMORY = f"""a run of fd or modal is summed up, and written, piece by piece: memory does not grow with it. What
+--plot and the slow schemes have to keep is at most {MOST_BYTES >> 20} MiB."""
 
 EXAMPLE = """example:
   jawari simulate sitar --seconds '20 ms' --snapshots '1 ms' '2 ms' --set string.length='60 cm' --plot sitar.png"""

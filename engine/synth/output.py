@@ -72,6 +72,7 @@ def reset(d: Output, s: State) -> None:
     """Back to silence and to the designed gain."""
     for c in range(s.mean.size):
         s.mean[c] = 0.0
+    for c in range(s.peak.size):
         s.peak[c] = 0.0
     s.wanted[0] = d.gain
     s.gain[0] = d.gain * d.scale
