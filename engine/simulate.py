@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,16 +19,18 @@ from engine.physics import contact, finite_difference, modal
 from engine.physics.excitation import pulse
 from engine.physics.grid import grid
 from engine.physics.problem import Problem
-from engine.physics.record import Run
+from engine.physics.record import MOST_AT_ONCE, Run
 from engine.physics.reference import cholesky, iterative, newton_modal
 from engine.physics.string import Array
 from engine.preset.arguments import Quantity, si, whole, within
 from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
 from engine.rendering.target import publish
+from engine.synth.budget import metered_time, piece
 
 Shape = Callable[[Array], Array]
 MOST_STEPS = 50_000_000
+STREAMED = ("fd", "modal", "fd-plain", "modal-plain")  # schemes that can hand on a run piece by piece
 
 
 def _fd(rule: int) -> Callable[..., Run]:
@@ -37,7 +39,7 @@ def _fd(rule: int) -> Callable[..., Run]:
             raise SettingError("band", band, "finite differences have no modes to leave out", "use a modal scheme")
         d = finite_difference.design(problem, rate, dtype=dtype, rule=rule)
         tell_if_cold("finite_difference.observe")
-        return finite_difference.run(d, force, **how)
+        return finite_difference.run(d, force, most=min(MOST_AT_ONCE, piece(metered_time(d))), **how)
 
     return run
 
@@ -47,7 +49,7 @@ def _modal(rule: int) -> Callable[..., Run]:
         d = modal.design(problem, rate, band=band, dtype=dtype, rule=rule)
         warn_if_indistinct(d)
         tell_if_cold("modal.observe")
-        return modal.run(d, force, **how)
+        return modal.run(d, force, most=min(MOST_AT_ONCE, piece(metered_time(d))), **how)
 
     return run
 
@@ -183,6 +185,55 @@ def simulate(
     acts (set excitation.force to 0 for none). `band` (Hz) drops modes above it; without it all modes below Nyquist run.
     Times and frequencies are numbers in s and Hz, or text such as "20 ms".
     """
+    order = make_order(preset, seconds, sample_rate, oversample, scheme, snapshots, initial, overrides, band, precision)
+    return perform(order)
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be simulated, checked."""
+
+    preset: Preset
+    scheme: str
+    rate: float
+    steps: int
+    snapshots: NDArray[np.int64]  # steps, in the order asked for
+    initial: Shape | None
+    band: float
+    dtype: Any
+
+    def run(self, force: Array, **how: Any) -> Run:
+        """Run the scheme; its snapshots come in rising order."""
+        run, problem = SCHEMES[self.scheme][0], self.preset.problem
+        how |= {"at": np.unique(self.snapshots), "initial": self.initial, "band": self.band, "dtype": self.dtype}
+        return run(problem, self.rate, force, **how)
+
+
+def perform(order: Order) -> Simulation:
+    """Run an order in memory."""
+    return _simulation(order, order.run(pulse(order.preset.problem.excitation, order.rate, order.steps)))
+
+
+def warm_up(order: Order) -> None:
+    """Compile or load what the order needs, and find out whether it can be run: a single step of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PhysicsWarning)  # the run itself will tell
+        replace(order, steps=1, snapshots=order.snapshots[:0]).run(np.zeros(1))
+
+
+def make_order(
+    preset: str | PathLike[str] | Mapping[str, Any] | Preset,
+    seconds: Quantity,
+    sample_rate: Quantity,
+    oversample: int | None,
+    scheme: str | None,
+    snapshots: Iterable[Quantity] | Quantity,
+    initial: Shape | None,
+    overrides: Mapping[str, Any] | Sequence[str] | None,
+    band: Quantity | None,
+    precision: str,
+) -> Order:
+    """The arguments of `simulate`, checked before anything is computed."""
     if not isinstance(preset, Preset):
         preset = load_preset(preset, overrides)
     elif overrides:
@@ -195,15 +246,12 @@ def simulate(
     rate = _rate(sample_rate, preset.oversample if oversample is None else oversample)
     steps = _steps(seconds, rate)
     wanted = _snapshot_steps(snapshots, rate, steps)
-    at, order = np.unique(wanted, return_inverse=True)
-    force = pulse(preset.problem.excitation, rate, steps)
     dtype = np.float64 if precision == "float64" else np.float32
     shape = None if initial is None else _checked_shape(initial, preset.problem.string.length)
     limit = np.inf if band is None else si(band, "Hz")
     if not limit > 0.0:
         raise SettingError("band", shown(band), "must be above 0 Hz", "try 20000, or leave it out")
-    run = SCHEMES[name][0](preset.problem, rate, force, at=at, initial=shape, band=limit, dtype=dtype)
-    return _simulation(preset, name, run, order)
+    return Order(preset, name, rate, steps, wanted, shape, limit, dtype)
 
 
 def warn_if_indistinct(d: modal.Design) -> None:
@@ -264,22 +312,35 @@ def _checked_shape(initial: Shape, length: float) -> Shape:
     return shape
 
 
-def _simulation(preset: Preset, scheme: str, run: Run, order: NDArray[np.int64]) -> Simulation:
+def columns(preset: Preset, run: Run, first: int = 0, before: Array | None = None) -> dict[str, Array]:
+    """The steps of a run, or of a piece of it, which begins at step `first` after pickups at `before`."""
     log, rate = run.log, run.rate
     heard = np.concatenate([run.start[None], log.out[:-1]]).astype(np.float64)
     for i, pickup in enumerate(preset.problem.pickups):
         if pickup.kind == "velocity":
-            heard[:, i] = np.diff(heard[:, i], prepend=heard[0, i]) * rate
+            heard[:, i] = np.diff(heard[:, i], prepend=heard[0, i] if before is None else before[i]) * rate
     total = log.kinetic + log.potential + log.contact
+    energy = Energy(log.kinetic, log.potential, log.contact, total, log.lost, log.work)
+    steps = np.arange(first, first + len(heard))
+    return {
+        **{f"energy_{name}": value for name, value in energy._asdict().items()},
+        "time": steps / rate,
+        "pickups": heard,
+        "contact_force": log.force,
+    }
+
+
+def _simulation(order: Order, run: Run) -> Simulation:
+    steps, which = columns(order.preset, run), np.searchsorted(run.log.at, order.snapshots)
     return Simulation(
-        preset=preset,
-        scheme=scheme,
-        rate=rate,
-        time=np.arange(len(heard)) / rate,
-        pickups=heard,
-        energy=Energy(log.kinetic, log.potential, log.contact, total, log.lost, log.work),
-        contact_force=log.force,
+        preset=order.preset,
+        scheme=order.scheme,
+        rate=run.rate,
+        time=steps["time"],
+        pickups=steps["pickups"],
+        energy=Energy(*(steps[f"energy_{name}"] for name in Energy._fields)),
+        contact_force=steps["contact_force"],
         contact_position=run.points.position,
-        snapshots=Snapshots(run.x, run.snapshots[order]),
-        snapshot_time=log.at[order] / rate,
+        snapshots=Snapshots(run.x, run.snapshots[which]),
+        snapshot_time=order.snapshots / run.rate,
     )

@@ -24,7 +24,7 @@ FLOORS = (
     {"physics"},
     {"preset"},
     {"synth"},
-    {"simulate", "plot", "describe", "rendering", "render", "profiling", "live"},
+    {"simulate", "recording", "plot", "describe", "rendering", "render", "profiling", "live"},
     {"commands"},
     {"cli"},
     {"start", "jawari"},

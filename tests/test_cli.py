@@ -290,8 +290,8 @@ def test_the_exit_code_reaches_the_shell() -> None:
 def test_an_interrupt_is_130_and_leaves_no_file(tmp_path: Path) -> None:
     """Ctrl-C in the middle of a long run of a reference scheme."""
     program = (
-        "import sys; from engine import cli; from engine.commands import simulate as command; real = command.simulate;"
-        "command.simulate = lambda *a, **how: (print('running', flush=True), real(*a, **how))[1];"
+        "import sys; from engine import cli; from engine.commands import simulate as command; real = command.record;"
+        "command.record = lambda *a, **how: (print('running', flush=True), real(*a, **how))[1];"
         "sys.exit(cli.main(sys.argv[1:]))"
     )
     words = (
@@ -300,7 +300,7 @@ def test_an_interrupt_is_130_and_leaves_no_file(tmp_path: Path) -> None:
         "--scheme",
         "modal-cholesky",
         "--seconds",
-        "100 s",
+        "10 s",
         "-o",
         str(tmp_path / "run.npz"),
     )
@@ -366,7 +366,7 @@ def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: 
     def greedy(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("engine.commands.simulate.simulate", greedy)
+    monkeypatch.setattr("engine.commands.simulate.record", greedy)
     code, _, err = run(capsys, *QUICK)
     assert (code, err) == (1, "jawari: not enough memory; shorten the run or lower the rate\n")
 

@@ -22,6 +22,9 @@ from engine.physics.problem import Pickup, Problem
 from engine.preset.files import shipped
 from engine.preset.loader import load_preset
 from engine.preset.schema import render_markdown, render_text
+from engine.synth.instrument import Instrument
+from engine.synth.silence import told
+from engine.units import key_to_note
 
 RATE = 48_000.0
 
@@ -227,11 +230,11 @@ def test_check_prints_every_mistake(tmp_path: Path, capsys: pytest.CaptureFixtur
     good.write_text("name: Fine\nmodel: fd\nstring: {length: 1 m, density: 1e-3, tension: 100}\n")
     code, out, err = run(capsys, "check", str(good), str(wrong), "sitar", str(tmp_path / "absent.yaml"))
     assert (code, err) == (PresetError.exit_code, "")
-    assert out.splitlines() == [
-        f"{good}: good (Fine, fd)",
+    assert [line for line in out.splitlines() if ": note: " not in line] == [
+        f"{good}: good (Fine, fd at 48000 Hz)",
         f"{wrong}:1: string.length = -1 m: must be at least 0.001 m; raise it",
         f"{wrong}:2: nam = x: there is no such key; did you mean name?",
-        "sitar: good (Sitar, modal)",
+        "sitar: good (Sitar, modal at 96000 Hz)",
         f"{tmp_path / 'absent.yaml'}: there is no such file; check the name",
     ]
     assert run(capsys, "check", *map(str, shipped().values()))[0] == 0
@@ -240,12 +243,51 @@ def test_check_prints_every_mistake(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run(capsys, "check", str(wrong), str(tmp_path / "absent.yaml"))[0] == PresetError.exit_code
 
 
+def test_silence_is_told_in_ranges() -> None:
+    """Reasons of one kind are one reason, whatever numbers they hold."""
+    high = {key: f"pitch = {8.2 * key:g}: too high; play lower" for key in (100, 101, 102, 110)}
+    assert told({}) == ""
+    assert told({60: "the tuning leaves this key out"}) == "C4 is silent: the tuning leaves this key out"
+    assert told(high) == "E7 to F#7, D8 are silent: pitch = 820: too high; play lower"
+    both = told(high | {21: "the tuning leaves this key out"})
+    assert both == f"A0 is silent: the tuning leaves this key out; {told(high)}"
+
+
+def test_check_finds_what_render_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Too much memory, too long a rehearsal; and keys that would be silent, in one line."""
+    string = "string: {length: 1 m, density: 1e-3, tension: 100, loss: {s0: 0.3, s2: 1e-3}}"
+    texts = {
+        "large": f"{string}\nbarrier: {{profile: flat, height: -1 mm, points: 500}}\n",
+        "slow": f"{string}\nmodel: fd\noversample: 8\nbarrier: {{profile: flat, height: -1 mm}}\n"
+        "contact: {exponent: 6.9, stiffness: 1e9}\n",
+        "high": f"{string}\nmodel: fd\ntuning: A4=2000\n",
+    }
+    said = {}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        code, out, _ = run(capsys, "check", str(tmp_path / name))
+        said[name] = out.removeprefix(f"{tmp_path / name}: ").splitlines()
+        if name == "high":
+            assert code == 0
+            continue
+        assert code == PresetError.exit_code
+        with pytest.raises(PhysicsError) as refused:
+            Instrument(tmp_path / name)
+        assert said[name] == [str(refused.value)]
+    assert "asks for more than 300 MB of memory" in said["large"][0]
+    good, note = said["high"]
+    assert good == "good (Unnamed, fd at 48000 Hz)"
+    made = Instrument(tmp_path / "high")
+    lowest = min(made.silent_keys)
+    assert f"note: {key_to_note(lowest)} to C8 are silent: {made.silent_keys[lowest]}; C#8 to G9 are silent: " in note
+
+
 def test_check_takes_a_file_without_suffix(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine").write_text("string: {length: 1 m, density: 1e-3, tension: 100}\n")
-    assert run(capsys, "check", "mine")[:2] == (0, "mine: good (Unnamed, modal)\n")
+    assert run(capsys, "check", "mine")[:2] == (0, "mine: good (Unnamed, modal at 48000 Hz)\n")
     assert "mine2 is not shipped; " in run(capsys, "check", "mine2")[1]
 
 

@@ -12,12 +12,16 @@ from typing import Any
 
 from engine.commands.common import EPILOG, Commands, Help, quantity
 from engine.describe import Description, Octave, Touching, describe
+from engine.ending import carefree
 from engine.errors import Exit, PresetError
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.schema import KEYS, render_markdown, render_text
 from engine.printable import printable
+from engine.synth.silence import told, try_design
 from engine.units import hz_to_key, key_to_note
+
+CHECKED = 48_000.0  # Hz at which `check` designs
 
 
 def add(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -48,7 +52,8 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
         "check",
         help="check preset files",
         description="A line for every mistake: file, line, key, value, limit, remedy. Exit code 3 if there is any, "
-        "4 if nothing but physics forbids it.",
+        f"4 if nothing but physics forbids it. All that `render` would refuse is found, at {CHECKED:g} Hz and the "
+        "preset's oversample; keys that would be silent there are noted.",
     )
     checked.add_argument("files", nargs="+", metavar="FILE", help="a YAML file or a shipped preset's name")
     checked.set_defaults(run=_check)
@@ -70,10 +75,21 @@ def _check(args: argparse.Namespace) -> int:
     for file in args.files:
         try:
             preset = load_preset(Path(file) if Path(file).is_file() else file)
-            print(f"{printable(file)}: good ({preset.name}, {preset.model})")
         except PresetError as error:
             wrong.append(error.exit_code)
             print(error)
+            continue
+        try:
+            with carefree():
+                keys = try_design(preset, CHECKED)
+        except PresetError as error:
+            wrong.append(error.exit_code)
+            print(f"{printable(file)}: {error}")
+            continue
+        print(f"{printable(file)}: good ({preset.name}, {preset.model} at {CHECKED * preset.oversample:g} Hz)")
+        silent = told({number: key.silent_because for number, key in enumerate(keys) if key.design is None})
+        if silent:
+            print(f"{printable(file)}: note: {silent}")
     return min(wrong, default=Exit.DONE)
 
 

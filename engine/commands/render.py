@@ -31,6 +31,7 @@ from engine.rendering.progress import Progress
 from engine.rendering.report import make_report, write_report
 from engine.rendering.score import DRUMS, Score, score_of_notes
 from engine.rendering.target import check_output, is_sink, is_stdout, named
+from engine.synth.silence import silent_keys, told
 
 _MOST_DB = 200.0
 
@@ -168,6 +169,9 @@ def _run(args: argparse.Namespace) -> int:
     for remark in given.remarks if given else ():
         _note(f"{printable(str(args.midi))}: {remark}")
     _note_programs(args, given, [preset for _, preset in presets])
+    for name, preset in presets:
+        if isinstance(preset, Preset):
+            _note_silent(name, preset, [job for job in jobs if job.preset is preset])
     label = presets[0][1].name if len(presets) == 1 else f"{len(presets)} presets"
     with Progress(label, sum(job.seconds for job in jobs)) as progress:
         outcomes = run_jobs(jobs, progress.advance)
@@ -349,6 +353,15 @@ def _tell(
             _note(f"{name}: {text}")
 
 
+def _note_silent(name: str, preset: Preset, jobs: Sequence[Job]) -> None:
+    """Say beforehand which keys of the music will not be heard."""
+    keys = {key for job in jobs for output in job.outputs for key in output.score.keys}
+    setup = jobs[0].setup
+    silent = told(silent_keys(preset, setup.sample_rate, setup.oversample, setup.tuning, keys))
+    if silent:
+        _note(f"{name}: {silent}")
+
+
 def _faults(report: dict[str, Any], polyphony: int | None) -> list[str]:
     most = f"all {report['polyphony']} that there is room for sounded; render in parts, with --channel or --stems"
     faults = {
@@ -369,8 +382,9 @@ def _faults(report: dict[str, Any], polyphony: int | None) -> list[str]:
         for channel, programs in asked.items()
     ]
     remarks = [report["level"]] if report["level"] else []
-    silent = [f"{note} is silent: {reason}" for note, reason in report["silent_keys"].items()]
-    return remarks + [f"{report[key]} {text}" for key, text in faults.items() if report.get(key)] + left_out + silent
+    silent = report["silent_keys"] if "parts" in report else {}  # those of a single preset are told beforehand
+    left_out += [f"{note} is silent: {reason}" for note, reason in silent.items()]
+    return remarks + [f"{report[key]} {text}" for key, text in faults.items() if report.get(key)] + left_out
 
 
 def _say(text: str, listener: TextIO) -> None:

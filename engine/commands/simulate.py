@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from engine.commands.common import EPILOG, Commands, Help, quantity
+from engine.ending import carefree
 from engine.errors import SettingError
+from engine.physics.record import MOST_BYTES
 from engine.physics.string import Array
 from engine.preset.loader import load_preset
+from engine.recording import Summary, record, summarise
 from engine.rendering.errors import FileError
 from engine.rendering.interrupts import stoppable
 from engine.rendering.target import check_target, named
-from engine.simulate import SCHEMES, Shape, Simulation, simulate
+from engine.simulate import SCHEMES, Order, Shape, make_order, perform, warm_up
+
+MEMORY = f"""a run of fd or modal is summed up, and written, piece by piece: memory does not grow with it. What
+--plot and the slow schemes have to keep is at most {MOST_BYTES >> 20} MiB."""
+
+EXAMPLE = """example:
+  jawari simulate sitar --seconds '20 ms' --snapshots '1 ms' '2 ms' --set string.length='60 cm' --plot sitar.png"""
 
 
 def add(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -25,8 +36,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
         "simulate",
         help="run a string for research: trajectories, energies, contact forces",
         description="Run a preset's string and excitation from t = 0, unfiltered, at SAMPLE_RATE x OVERSAMPLE.",
-        epilog=f"schemes:\n{schemes}\n\nexample:\n  jawari simulate sitar --seconds '20 ms' --snapshots '1 ms' '2 ms' "
-        f"--set string.length='60 cm' --plot sitar.png\n\n{EPILOG}",
+        epilog=f"{MEMORY}\n\nschemes:\n{schemes}\n\n{EXAMPLE}\n\n{EPILOG}",
         formatter_class=Help,
     )
     p.add_argument("preset", help="a shipped preset's name or a YAML file")
@@ -44,7 +54,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     )
     p.add_argument("--band", metavar="HZ", help="drop modes above this frequency; default: keep all below Nyquist")
     p.add_argument("--precision", default="float64", help="float64 or float32")
-    p.add_argument("-o", "--output", type=Path, metavar="FILE.npz", help="write every array")
+    p.add_argument("-o", "--output", type=Path, metavar="FILE.npz", help="write every array, as the run goes on")
     p.add_argument("--plot", type=Path, metavar="FILE.png", help="draw snapshots over the barrier, pickups, energies")
     p.set_defaults(run=_run)
 
@@ -56,6 +66,40 @@ def _run(args: argparse.Namespace) -> int:
         from engine.plot import check, plot
 
         check(figure)
+    started = time.perf_counter()
+    with carefree():
+        order = _order(args)
+        warm_up(order)
+    if figure:
+        sim = perform(order)
+        summary = summarise(order, sim)
+        if output:
+            with _writing(args.output):
+                sim.save(output)
+    else:
+        with _writing(args.output):
+            summary = record(order, output)
+    _print_summary(summary, time.perf_counter() - started)
+    if output:
+        print(f"wrote {named(args.output)}")
+    if figure:
+        with _writing(args.plot):
+            plot(sim, figure)
+        print(f"wrote {named(args.plot)}")
+    return 0
+
+
+@contextmanager
+def _writing(path: Path | None) -> Iterator[None]:
+    """What the system refuses, as the error of this file."""
+    try:
+        yield
+    except OSError as error:
+        where = named(Path(error.filename or path or "a file"))
+        raise FileError(f"{where}: {error.strerror or error}; choose another place") from None
+
+
+def _order(args: argparse.Namespace) -> Order:
     overrides = list(args.set)
     if args.release:
         overrides.append("excitation.force=0 N")
@@ -63,11 +107,10 @@ def _run(args: argparse.Namespace) -> int:
     initial = _shape(args.release, preset.problem.string.length) if args.release else None
     seconds = quantity("--seconds", args.seconds, "s")
     times = [quantity("--snapshots", t, "s") for t in args.snapshots]
-    if not times and figure:
+    if not times and args.plot:
         times = [seconds * i / 6 for i in range(6)]
     band = None if args.band is None else quantity("--band", args.band, "Hz")
-    started = time.perf_counter()
-    sim = simulate(
+    return make_order(
         preset,
         seconds,
         args.sample_rate,
@@ -75,34 +118,22 @@ def _run(args: argparse.Namespace) -> int:
         args.scheme,
         times,
         initial,
+        overrides=None,
         band=band,
         precision=args.precision,
     )
-    _print_summary(sim, time.perf_counter() - started)
-    try:
-        if output:
-            sim.save(output)
-            print(f"wrote {named(args.output)}")
-        if figure:
-            plot(sim, figure)
-            print(f"wrote {named(args.plot)}")
-    except OSError as error:
-        where = named(Path(error.filename or args.output or args.plot))
-        raise FileError(f"{where}: {error.strerror or error}; choose another place") from None
-    return 0
 
 
-def _print_summary(sim: Simulation, took: float) -> None:
-    steps = sim.time.size
-    print(f"{sim.preset.name}: {sim.scheme}, {steps} steps at {sim.rate:g} Hz in {took:.2f} s")
-    for pickup, column in zip(sim.preset.problem.pickups, sim.pickups.T, strict=True):
-        print(f"  {pickup.kind:14} at {pickup.at:<6g} peak {np.abs(column).max():.4g}")
-    print(f"  energy         at most {sim.energy.total.max():.4g} J, balance kept to {sim.energy_drift:.1e}")
-    if sim.loss_fit_error > 0.0:
-        print(f"  losses         s1 and s3 realised within {sim.loss_fit_error:.1%} over the audible band")
-    if sim.contact_force.size:
-        least, most = sim.contact_force.min(), sim.contact_force.max()
-        print(f"  contact force  {least:.4g} to {most:.4g} N over {sim.contact_position.size} points")
+def _print_summary(run: Summary, took: float) -> None:
+    preset, order = run.order.preset, run.order
+    print(f"{preset.name}: {order.scheme}, {run.steps} steps at {order.rate:g} Hz in {took:.2f} s")
+    for pickup, peak in zip(preset.problem.pickups, run.peaks, strict=True):
+        print(f"  {pickup.kind:14} at {pickup.at:<6g} peak {peak:.4g}")
+    print(f"  energy         at most {run.most_energy:.4g} J, balance kept to {run.drift:.1e}")
+    if run.loss_fit_error > 0.0:
+        print(f"  losses         s1 and s3 realised within {run.loss_fit_error:.1%} over the audible band")
+    if run.points:
+        print(f"  contact force  {run.least_force:.4g} to {run.most_force:.4g} N over {run.points} points")
 
 
 def _shape(text: str, length: float) -> Shape:

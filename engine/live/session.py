@@ -36,6 +36,7 @@ from engine.rendering.interrupts import Stopped
 from engine.rendering.score import Score
 from engine.synth.ensemble import Seats, design_part
 from engine.synth.instrument import Instrument
+from engine.synth.silence import told
 
 TURN = 0.02  # s: a turn of the loop
 LOOK = 0.25  # s from one look at the devices to the next
@@ -81,6 +82,7 @@ class Session:
         self._player.listen(plan.listen)
         for number in sorted({plan.rack.routes[channel] for channel in plan.listen} - {-1}):
             self._player.put_on(number, plan.instrument(number))
+        self._silent = [told(instrument.silent_keys) for instrument in self._player.instruments()]
         names = {program: plan.rack.parts[number].label for program, number in plan.rack.programs.items()}
         self._programs, self._meter = Programs(self._player, names, plan.instrument), Meter(self._player)
         self._display = Display.for_stream(sys.stdout, quiet)
@@ -103,6 +105,8 @@ class Session:
         with ExitStack() as undo:
             undo.enter_context(self._display)
             undo.enter_context(_heard(lambda text: self._display.say(f"note: {text}", problem=True)))
+            for text in filter(None, self._silent):
+                self._display.say(f"note: {text}")
             if self._plan.midi is not None:
                 self._inputs = Inputs(self._player, self._plan.midi, self._plan.virtual, self._display.say)
                 undo.callback(self._inputs.close)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from engine.physics.barrier import Barrier, ContactPoints
 from engine.physics.contact import Law, Touch
 from engine.physics.grid import MARGIN, REACH, Grid, difference_taps, grid, interpolation, symbol
 from engine.physics.problem import Pickup, Problem
-from engine.physics.record import Log, Run, log
+from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
 from engine.physics.string import Array, String
 from engine.vectors import PADDING, stencil, stiff_step
 
@@ -429,10 +430,12 @@ def energy(c: Coefficients, s: State) -> Any:
 def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
     """The kernel step by step, with everything metered."""
     m, n_nodes, half = c.meter, c.stencil.intervals, c.surface.law.half
-    shot, lost, work = 0, c.surface.law.zero, c.surface.law.zero
+    first, shot, lost, work = s.clock[0], 0, log.sums[0], log.sums[1]
+    while shot < log.at.size and log.at[shot] < first:
+        shot += 1
     for n in range(force.size):
         w, y, x = levels(s)
-        while shot < log.at.size and log.at[shot] == n:
+        while shot < log.at.size and log.at[shot] == first + n:
             copy(x, log.shapes[shot])
             shot += 1
         kernel(c, s, force[n : n + 1], log.out[n : n + 1])
@@ -452,17 +455,30 @@ def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
             log.force[n, k] = s.touch.force[k]
         log.lost[n] = lost + s.touch.lost[0]
         log.work[n] = work
+    log.sums[0], log.sums[1] = lost, work
 
 
-def run(d: Design, force: Array, *, at: NDArray[np.int64], initial: Callable[[Array], Array] | None = None) -> Run:
-    """A metered run from rest, or from the shape `initial`; snapshots at the steps `at`."""
+def run(
+    d: Design,
+    force: Array,
+    *,
+    at: NDArray[np.int64],
+    initial: Callable[[Array], Array] | None = None,
+    steps: int | None = None,
+    most: int = MOST_AT_ONCE,
+    listener: Listener | None = None,
+) -> Run:
+    """A metered run from rest, or from the shape `initial`; snapshots at the steps `at`; conventions of `in_pieces`."""
     c, s, n = d.coefficients, state(d.coefficients), d.grid.intervals
     if initial is not None:
         release(d, s, initial)
     ports = c.ports
     reach = ports.pickup_node[:, None] + REACH + np.arange(TAPS)
     start = (ports.pickup * s.level1[reach]).sum(axis=1)
-    book = log(force.size, start.size, c.surface.height.size, c.rest.size, at, c.rest.dtype)
-    observe(c, s, force.astype(c.rest.dtype), book)
+    steps = force.size if steps is None else steps
+    kept = min(most, steps) if listener else steps
+    book = log(kept, start.size, c.surface.height.size, c.rest.size, at, c.rest.dtype)
     x = np.arange(n + 1) * d.grid.spacing
-    return Run(d.rate, d.points, start, book, x, book.shapes[:, REACH : REACH + n + 1])
+    opened = Run(d.rate, d.points, start, book, x, np.zeros((0, n + 1)))
+    in_pieces(partial(observe, c, s), force, steps, most, opened, listener)
+    return opened._replace(snapshots=book.shapes[:, REACH : REACH + n + 1])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from engine.physics import contact
 from engine.physics.barrier import ContactPoints
 from engine.physics.contact import Law, Touch
 from engine.physics.problem import Pickup, Problem
-from engine.physics.record import Log, Run, log
+from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
 from engine.physics.string import Array, String
 from engine.vectors import PADDING, advance, project, spread
 
@@ -282,10 +283,12 @@ def energy(c: Coefficients, s: State) -> Any:
 @called_by_python
 def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
     """The kernel step by step, with everything metered: energy balance of NUMERICS section 3."""
-    shot, lost, work = 0, c.law.zero, c.law.zero
+    first, shot, lost, work = s.clock[0], 0, log.sums[0], log.sums[1]
+    while shot < log.at.size and log.at[shot] < first:
+        shot += 1
     for n in range(force.size):
         now, after = (s.odd, s.even) if s.clock[0] & 1 else (s.even, s.odd)
-        while shot < log.at.size and log.at[shot] == n:
+        while shot < log.at.size and log.at[shot] == first + n:
             copy(now, log.shapes[shot])
             shot += 1
         before = log.scratch
@@ -304,16 +307,29 @@ def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
             log.force[n, k] = s.touch.force[k]
         log.lost[n] = lost + s.touch.lost[0]
         log.work[n] = work
+    log.sums[0], log.sums[1] = lost, work
 
 
-def run(d: Design, force: Array, *, at: NDArray[np.int64], initial: Callable[[Array], Array] | None = None) -> Run:
-    """A metered run from rest, or from the shape `initial`; snapshots at the steps `at`."""
+def run(
+    d: Design,
+    force: Array,
+    *,
+    at: NDArray[np.int64],
+    initial: Callable[[Array], Array] | None = None,
+    steps: int | None = None,
+    most: int = MOST_AT_ONCE,
+    listener: Listener | None = None,
+) -> Run:
+    """A metered run from rest, or from the shape `initial`; snapshots at the steps `at`; conventions of `in_pieces`."""
     c, s = d.coefficients, state(d.coefficients)
     if initial is not None:
         release(d, s, initial)
     start = c.rows[c.height.size :] @ s.even
-    book = log(force.size, start.size, c.height.size, c.forward.size, at, c.forward.dtype)
-    observe(c, s, force.astype(c.forward.dtype), book)
+    steps = force.size if steps is None else steps
+    kept = min(most, steps) if listener else steps
+    book = log(kept, start.size, c.height.size, c.forward.size, at, c.forward.dtype)
     b = d.modes.wavenumber
     x = np.linspace(0.0, d.problem.string.length, 2 * b.size + 1)
-    return Run(d.rate, d.points, start, book, x, book.shapes[:, : b.size] @ shape(b, x).T)
+    opened = Run(d.rate, d.points, start, book, x, np.zeros((0, x.size)))
+    in_pieces(partial(observe, c, s), force, steps, most, opened, listener)
+    return opened._replace(snapshots=book.shapes[:, : b.size] @ shape(b, x).T)

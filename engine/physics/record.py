@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import PhysicsError
 from engine.physics.barrier import ContactPoints
 from engine.physics.string import Array
+
+MOST_BYTES = 2**30  # of a log in memory
+MOST_AT_ONCE = 10_000  # steps of one call, which may be fewer where they take long
 
 
 class Log(NamedTuple):
@@ -16,7 +21,7 @@ class Log(NamedTuple):
 
     `out[n]` holds the pickups after step n (time n + 1); `lost` and `work` are sums since the start, so that
     kinetic + potential + contact + lost - work stays constant. `shapes` holds the scheme's own coordinates of the
-    string at the steps named in `at`, in rising order.
+    string at the steps named in `at`, in rising order; `sums` carries `lost` and `work` from one piece to the next.
     """
 
     out: NDArray[Any]
@@ -29,10 +34,16 @@ class Log(NamedTuple):
     at: NDArray[np.int64]
     shapes: NDArray[Any]
     scratch: NDArray[Any]
+    sums: NDArray[Any]  # [2]
 
 
 def log(steps: int, pickups: int, points: int, size: int, at: NDArray[np.int64], dtype: Any = np.float64) -> Log:
     """An empty log for `steps` steps of a scheme with `size` coordinates."""
+    needed = np.dtype(dtype).itemsize * (steps * (5 + pickups + points) + at.size * size)
+    if needed > MOST_BYTES:
+        limit = f"{steps} steps, {points} contact points and {at.size} snapshots are more than {MOST_BYTES >> 20} MiB"
+        remedy = "shorten it, take fewer snapshots, or write modal and fd runs to a file (jawari simulate -o)"
+        raise PhysicsError("run", f"{needed / 2**20:.3g} MiB", limit, remedy)
     kinetic, potential, contact, lost, work = (np.zeros(steps, dtype) for _ in range(5))
     return Log(
         np.zeros((steps, pickups), dtype),
@@ -45,7 +56,14 @@ def log(steps: int, pickups: int, points: int, size: int, at: NDArray[np.int64],
         at,
         np.zeros((at.size, size), dtype),
         np.zeros(size, dtype),
+        np.zeros(2, dtype),
     )
+
+
+def rows(book: Log, first: int, end: int) -> Log:
+    """The same log, seen from these steps."""
+    whole = ("at", "shapes", "scratch", "sums")
+    return Log(*(array if name in whole else array[first:end] for name, array in zip(Log._fields, book)))
 
 
 class Run(NamedTuple):
@@ -57,3 +75,26 @@ class Run(NamedTuple):
     log: Log
     x: Array
     snapshots: NDArray[Any]  # [len(log.at), x.size], displacement at the steps in log.at
+
+
+Listener = Callable[[Run], None]  # is given a run piece by piece; each is overwritten by the next
+
+
+def in_pieces(
+    observe: Callable[[Array, Log], None], force: Array, steps: int, most: int, opened: Run, listener: Listener | None
+) -> None:
+    """Meter `steps` steps into the log of `opened`, at most so many in one call of compiled code.
+
+    With a listener the log is as long as one piece. A force that is shorter than the run is zero from its end on.
+    """
+    book, start = opened.log, opened.start
+    for at in range(0, steps, most):
+        count = min(most, steps - at)
+        first = 0 if listener else at
+        part, pushing = rows(book, first, first + count), np.zeros(count, book.scratch.dtype)
+        given = force[at : at + count]
+        pushing[: given.size] = given
+        observe(pushing, part)
+        if listener:
+            listener(opened._replace(log=part, start=start))
+            start = part.out[-1].copy()

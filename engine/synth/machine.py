@@ -83,7 +83,7 @@ def machine(address: Any) -> Any:
         output.Output(
             numbers[N_DRIFT], numbers[N_OUTPUT_GLIDE], numbers[N_SCALE], numbers[N_VOLUME], settings[S_CHANNELS]
         ),
-        output.State(floats(t[T_MEAN], channels), floats(t[T_VOLUME], 1), floats(t[T_WANTED], 1)),
+        output.State(floats(t[T_MEAN], channels + 1), floats(t[T_VOLUME], 1), floats(t[T_WANTED], 1)),
     )
 
 

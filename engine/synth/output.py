@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.compiled import called_by_python, inlined, single_rows
+from engine.compiled import called_by_python, inlined, native, single_rows
 from engine.errors import EngineError
 from engine.physics.string import Array
 from engine.units import db_to_gain
@@ -40,7 +40,7 @@ class Output(NamedTuple):
 class State(NamedTuple):
     """What the kernel changes."""
 
-    mean: Array  # [channels]
+    mean: Array  # [channels], and how much of it is left while it is drained (1 or more: all)
     gain: Array  # now, times scale; one entry
     wanted: Array  # gain to glide to: anyone may set it between blocks; one entry
 
@@ -62,7 +62,7 @@ def design(sample_rate: float, channels: int = 2, gain: float = 1.0) -> Output:
 
 def state(d: Output) -> State:
     """Memory of silence."""
-    s = State(np.zeros(d.channels), np.zeros(1), np.zeros(1))
+    s = State(np.zeros(d.channels + 1), np.zeros(1), np.zeros(1))
     reset(d, s)
     return s
 
@@ -74,6 +74,21 @@ def reset(d: Output, s: State) -> None:
         s.mean[c] = 0.0
     s.wanted[0] = d.gain
     s.gain[0] = d.gain * d.scale
+
+
+@native
+def drain(s: State, drop: Any) -> None:
+    """Before a sample: take the running mean down in a straight line, with the fade of all that it is the mean of.
+
+    It would be heard otherwise: for 0.2 s, as the opposite of what has gone.
+    """
+    last = s.mean.size - 1
+    left = s.mean[last]
+    after = max(left - drop, 0.0)
+    share = min(after, 1.0) / min(left, 1.0) if left > 0.0 else 0.0
+    for c in range(last):
+        s.mean[c] *= share
+    s.mean[last] = after
 
 
 @inlined

@@ -32,6 +32,21 @@ def play(table: Any, frames: Any, out: Any) -> None:
         done += span
 
 
+@native
+def finish(m: Machine, target: Any) -> None:
+    """m.base through the output stage; where all voices fade or are gone, what its DC blocker holds goes with them."""
+    drop, calm, last = m.numbers[N_FADE] * m.settings[S_OVERSAMPLE], 1, m.finished.mean.size - 1
+    for v in range(m.settings[S_VOICES]):
+        calm &= m.voice_ints[v, V_STATE] == FREE or m.voice_ints[v, V_STATE] == FADING
+    if calm == 0:
+        m.finished.mean[last] = 1.0 + drop * m.settings[S_LATENCY]  # the fade comes out so much later
+        output.finish(m.output, m.finished, m.base[: target.shape[0]], target)
+        return
+    for n in range(target.shape[0]):
+        output.drain(m.finished, drop)
+        output.finish(m.output, m.finished, m.base[n : n + 1], target[n : n + 1])
+
+
 @called_by_python
 def play_raw(table: Any, frames: Any, out: Any) -> None:
     """The same before the output stage: float64 [frames * oversample, 2] at the model's rate."""
@@ -79,7 +94,7 @@ def bring_out(m: Machine, target: Any) -> None:
     if m.settings[S_IDLE]:
         idle.fill(target)
     else:
-        output.finish(m.output, m.finished, m.base[: target.shape[0]], target)
+        finish(m, target)
         idle.hear(m, target)
 
 
