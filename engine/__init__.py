@@ -1,15 +1,25 @@
-"""Jawari: strings that collide with things. The public API, re-exports only."""
+"""Jawari: strings that collide with things. The public API, each name imported when it is first asked for.
 
-from engine.errors import EngineError, PhysicsError, PhysicsWarning, PresetError
-from engine.preset.loader import Preset, load_preset
-from engine.preset.rack import Rack, load_rack
-from engine.render import render
-from engine.rendering.note import Note
-from engine.simulate import Simulation, simulate
-from engine.synth.instrument import Instrument
-from engine.versions import VERSION
+So the command can listen to Ctrl-C before half a second of imports, and `import engine` takes a moment only.
+"""
 
-__version__ = VERSION
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engine.errors import EngineError, PhysicsError, PhysicsWarning, PresetError
+    from engine.preset.loader import Preset, load_preset
+    from engine.preset.rack import Rack, load_rack
+    from engine.render import render
+    from engine.rendering.note import Note
+    from engine.simulate import Simulation, simulate
+    from engine.synth.instrument import Instrument
+
+    __version__: str
 
 __all__ = [
     "EngineError",
@@ -26,3 +36,43 @@ __all__ = [
     "render",
     "simulate",
 ]
+
+_HOMES = {
+    "EngineError": "errors",
+    "Instrument": "synth.instrument",
+    "Note": "rendering.note",
+    "PhysicsError": "errors",
+    "PhysicsWarning": "errors",
+    "Preset": "preset.loader",
+    "PresetError": "errors",
+    "Rack": "preset.rack",
+    "Simulation": "simulate",
+    "load_preset": "preset.loader",
+    "load_rack": "preset.rack",
+    "render": "render",
+    "simulate": "simulate",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("engine.versions").VERSION
+    if name not in _HOMES:
+        raise AttributeError(f"module 'engine' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"engine.{_HOMES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})
+
+
+class _Package(ModuleType):
+    """`render` and `simulate` are functions: importing the modules of these names must not hide them."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -10,11 +10,14 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
+from typing import NoReturn
 
 from engine.commands import devices, play, presets, profile, render, simulate
 from engine.commands.common import EPILOG, Help
 from engine.commands.compiling import compiling_shown
-from engine.errors import EngineError, PhysicsWarning
+from engine.errors import EngineError, Exit, PhysicsWarning
+from engine.printable import printable
 from engine.versions import VERSION
 
 BEGIN = """begin with:
@@ -28,9 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser().parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no reason to stop
-    warnings.showwarning = lambda message, *_: print(f"jawari: note: {message}", file=sys.stderr)
+    warnings.showwarning = lambda message, *_: print(f"jawari: note: {printable(str(message))}", file=sys.stderr)
     warnings.simplefilter("always", PhysicsWarning)
-    logging.basicConfig(format="jawari: %(message)s")
+    logging.basicConfig(handlers=[_log()])
     logging.getLogger("jawari").setLevel(logging.INFO)
     try:
         with compiling_shown():
@@ -39,36 +42,61 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except EngineError as error:
         for line in str(error).splitlines():
-            print(f"jawari: {line}", file=sys.stderr)
+            print(f"jawari: {printable(line)}", file=sys.stderr)
         return error.exit_code
     except MemoryError:
         print("jawari: not enough memory; shorten the run or lower the rate", file=sys.stderr)
-        return 1
+        return Exit.OTHER
     except OSError as error:
         with suppress(OSError):  # what is still unwritten would be tried, and fail, once more as Python ends
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):  # there, whoever read along has seen enough
-            where = f"{error.filename}: " if error.filename else ""
+            where = f"{printable(str(error.filename))}: " if error.filename else ""
             print(f"jawari: {where}{error.strerror or error}; make room or choose another place", file=sys.stderr)
-        return 1
+        return Exit.OTHER
     except KeyboardInterrupt:
         print("jawari: interrupted", file=sys.stderr)
-        return 130
+        return Exit.INTERRUPTED
+
+
+class _Parser(argparse.ArgumentParser):
+    """Arguments may come from anywhere, and are told of when they are wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+
+class _Formatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
+def _log() -> logging.Handler:
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Formatter("jawari: %(message)s"))
+    return handler
 
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
-    whole = argparse.ArgumentParser(
+    whole = _Parser(
         prog="jawari",
         description="Strings that collide with things.",
         epilog=f"{BEGIN}\n\n{EPILOG}",
         formatter_class=Help,
     )
     whole.add_argument("--version", action="version", version=f"jawari {VERSION}", help="say which this is")
-    commands = whole.add_subparsers(required=True, metavar="COMMAND")
+    whole.set_defaults(run=partial(_help, whole))
+    commands = whole.add_subparsers(metavar="COMMAND")
     for command in (play, render, profile, simulate, presets, devices):
         command.add(commands)
     return whole
+
+
+def _help(whole: argparse.ArgumentParser, _: argparse.Namespace) -> int:
+    """Without a command: all that --help says; but nothing was done, which a script should learn."""
+    whole.print_help()
+    return Exit.USAGE
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Leaf: how the engine's Python becomes machine code. Flags, cache and low-level instructions are named here only.
+"""Leaf: how the engine's Python becomes machine code. Flags and low-level instructions are named here only.
 
 Compiled functions know no reference counts (`_nrt=False`): they can neither allocate nor pay for an atomic
 increment when an array changes hands, which alone makes the modal kernel 3-5 times faster, and the audio
@@ -9,21 +9,12 @@ would make of it another sound in another process. The loops that need more spee
 
 from __future__ import annotations
 
-import atexit
 import ctypes
-import hashlib
-import logging
-import os
 import platform
-import re
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 import llvmlite.binding
@@ -31,12 +22,13 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.ccallback import CFunc
 from numba.core.event import Listener, install_listener
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import populate_array
 
-INTERPRETED = bool(numba.config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every kernel runs as plain Python
+from engine.machine_code import INTERPRETED, MachineCode
 
 FLAGS: dict[str, Any] = {
     "nogil": True,
@@ -55,17 +47,17 @@ def native(function: F) -> F:
 
     A wrapper by which Python calls it would be most of a small function's code, and a fifth of a cold start.
     """
-    return _forbid_python(_compile(function, cache=True, no_cpython_wrapper=True))
+    return _forbid_python(_keep(_compile(function, no_cpython_wrapper=True)))
 
 
 def called_by_python(function: F) -> F:
     """The same for what Python calls too."""
-    return _compile(function, cache=True)
+    return _keep(_compile(function))
 
 
 def guarded(function: F) -> F:
     """For what Python calls while it keeps the interpreter's lock: one caller at a time."""
-    return _compile(function, cache=True, nogil=False)
+    return _keep(_compile(function, nogil=False))
 
 
 def inlined(function: F) -> F:
@@ -95,15 +87,22 @@ def called_by_c(result: Any, *arguments: Any) -> Callable[[F], F]:
         if INTERPRETED:
             return function  # nobody can call it from C then
         flags = {name: value for name, value in FLAGS.items() if name not in ("nogil", "no_cfunc_wrapper")}
-        with _our_cache():
-            return numba.cfunc((result or types.void)(*arguments), cache=True, **flags)(function)  # type: ignore[no-any-return]
+        made: Any = CFunc(function, (arguments, result or types.void), locals={}, options=flags)
+        made._cache = MachineCode(function)
+        made.compile()
+        return made
 
     return decorate
 
 
 def _compile(function: F, **options: Any) -> F:
-    with _our_cache():
-        return numba.njit(**{**FLAGS, **options})(function)  # type: ignore[no-any-return]
+    return numba.njit(**{**FLAGS, **options})(function)  # type: ignore[no-any-return]
+
+
+def _keep(compiled: F) -> F:
+    if not INTERPRETED:
+        compiled._cache = MachineCode(compiled.py_func)  # type: ignore[attr-defined]
+    return compiled
 
 
 class _CompiledCodeOnly(CPUDispatcher):  # type: ignore[misc]
@@ -117,41 +116,6 @@ def _forbid_python(function: F) -> F:
     if not INTERPRETED:
         function.__class__ = _CompiledCodeOnly  # type: ignore[assignment]
     return function
-
-
-@contextmanager
-def _our_cache() -> Iterator[None]:
-    """numba reads the cache location when it decorates: lend it ours and leave other packages theirs."""
-    theirs = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_directory())
-    try:
-        yield
-    finally:
-        numba.config.CACHE_DIR = theirs
-
-
-@cache
-def cache_directory() -> Path:
-    """Where machine code is kept: a folder of its own for these sources, this numba, this interpreter and this CPU.
-
-    numba's own key does not see a change in a function imported from another file, so the sources' hash is ours.
-    """
-    try:
-        root = Path(os.environ.get("JAWARI_CACHE_DIR") or _user_cache())
-        root.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=root):
-            pass
-    except (OSError, RuntimeError):  # not writable, or a user without a home
-        # Of this process alone: machine code must not be read from where anyone else could have put it.
-        root = Path(tempfile.mkdtemp(prefix="jawari-"))
-        atexit.register(shutil.rmtree, root, ignore_errors=True)
-    return root / _fingerprint()
-
-
-def tell_if_cold(function: str) -> None:
-    """Log why a first run of these sources on this machine takes its time; `function` is "file.name", compiled last."""
-    if not INTERPRETED and not any(cache_directory().rglob(f"{function}-*.nbc")):
-        logging.getLogger("jawari").info("compiling for this machine, once; up to half a minute")
 
 
 @contextmanager
@@ -171,44 +135,6 @@ class _Compilations(Listener):  # type: ignore[misc]
     def on_end(self, event: Any) -> None:
         self._done += 1
         self._tell(self._done, self._done < self._begun)
-
-
-def _user_cache() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "jawari" / "cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "jawari"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jawari"
-
-
-def _fingerprint() -> str:
-    digest = hashlib.sha256()
-    package = Path(__file__).parent
-    for source in kernel_sources(package):
-        digest.update(source.relative_to(package).as_posix().encode() + b"\0" + source.read_bytes() + b"\0")
-    features = sorted(k for k, v in llvmlite.binding.get_host_cpu_features().items() if v)
-    facts = [numba.__version__, platform.python_version(), llvmlite.binding.get_host_cpu_name(), *features]
-    digest.update("\0".join(facts).encode())
-    return digest.hexdigest()[:20]
-
-
-def kernel_sources(package: Path) -> list[Path]:
-    """The files with compiled functions and everything these import: whatever else changes, machine code stays good."""
-    texts = {file: file.read_text(encoding="utf-8") for file in package.rglob("*.py")}
-    waiting = [
-        file
-        for file, text in texts.items()
-        if re.search(r"^ *@(native|called_by_python|guarded|inlined|pasted|called_by_c)\b", text, re.M)
-    ]
-    found = {Path(__file__)}
-    while waiting:
-        file = waiting.pop()
-        found.add(file)
-        for module, names in re.findall(r"^ *from engine(?:\.([\w.]+))? import +(\([^)]*\)|.*)", texts[file], re.M):
-            folder = package.joinpath(*module.split("."))
-            parts = [folder.with_suffix(".py"), *(folder / f"{name}.py" for name in re.findall(r"\w+", names))]
-            waiting += [part for part in parts if part in texts and part not in found]
-    return sorted(found)
 
 
 @inlined
@@ -238,6 +164,10 @@ def flush_to_zero() -> int:
 
 def restore_arithmetic(before: Any) -> None:
     """End what flush_to_zero began."""
+
+
+def touch_stack() -> None:
+    """Write to as much of this thread's stack as it may need: the system gives memory when it is first touched."""
 
 
 def now() -> int:
@@ -346,6 +276,34 @@ def _exchange_control_word(typing: Any, wanted: Any, added: Any) -> Any:
     return types.int64(types.int64, types.int64), code
 
 
+STACK = 1 << 17  # bytes; the smallest that an audio thread gets is four times as large
+
+
+@intrinsic
+def _touch_stack(typing: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        if not WINDOWS:  # there a thread may not reach past the next page of its stack
+            _stack_toucher(builder.module)(builder)
+        return context.get_dummy_value()
+
+    return types.void(), code
+
+
+def _stack_toucher(module: Any) -> Callable[[Any], Any]:
+    """A function with a frame of its own: what it calls lies where its caller's next callee will."""
+    byte, size = ir.IntType(8), ir.IntType(64)
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), module.get_unique_name("touch_stack"))
+    function.linkage = "internal"
+    function.attributes.add("noinline")
+    builder = ir.IRBuilder(function.append_basic_block())
+    frame = builder.bitcast(builder.alloca(ir.ArrayType(byte, STACK)), byte.as_pointer())
+    kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), byte, size, ir.IntType(1)])
+    fill = cgutils.get_or_insert_function(module, kind, "llvm.memset.p0i8.i64")
+    builder.call(fill, [frame, byte(0), size(STACK), ir.IntType(1)(1)])  # volatile, or it would be left out
+    builder.ret_void()
+    return lambda caller: caller.call(function, [])
+
+
 def _windows_counter() -> int:
     """Ticks a second of the performance counter, which compiled code on Windows will ask for by name."""
     kernel = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
@@ -407,6 +365,11 @@ def _compiled_flush() -> Any:
 @overload(restore_arithmetic, **INTO_CALLER)
 def _compiled_restore(before: Any) -> Any:
     return lambda before: _exchange_control_word(before, 0)
+
+
+@overload(touch_stack, **INTO_CALLER)
+def _compiled_touch() -> Any:
+    return lambda: _touch_stack()
 
 
 @overload(now, **INTO_CALLER)

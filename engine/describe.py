@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import PhysicsError, PhysicsWarning, PresetError
+from engine.errors import PhysicsError, PhysicsWarning, PresetError, SettingError
 from engine.physics import finite_difference, modal
 from engine.physics.excitation import pulse
 from engine.physics.string import Array, String
@@ -85,12 +85,12 @@ class Description:
 def describe(preset: Preset, sample_rate: float = 48_000.0) -> Description:
     """Design the preset's own string and the Cs, and time the kernel for an instant."""
     if not RATES[0] <= sample_rate <= RATES[1]:
-        raise PhysicsError("sample rate", float(sample_rate), f"must be {RATES[0]:g} to {RATES[1]:g} Hz", "try 48000")
+        raise SettingError("sample rate", float(sample_rate), f"must be {RATES[0]:g} to {RATES[1]:g} Hz", "try 48000")
     rate, string = sample_rate * preset.oversample, preset.problem.string
     first_partial = string.pitch * sqrt(1.0 + string.inharmonicity)
 
     def at(pitch: float | None) -> tuple[Design | None, str]:
-        key = design_key(preset.problem, preset.model, preset.keys, pitch, rate)
+        key = design_key(preset.problem, preset.model, preset.keys, pitch, rate, preset.tracking)
         return key.design, key.silent_because
 
     own, reason = at(first_partial)

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import EngineError
+from engine.errors import EngineError, Exit, MissingPart
 from engine.physics.barrier import Barrier, Obstacles
 from engine.profiling.clocked import DURATION, FRAMES
 from engine.profiling.limit import HOLDS
 from engine.profiling.load import histogram
 from engine.profiling.rig import Take
 from engine.profiling.sweep import Point, Section
+from engine.rendering.target import publish
 from engine.simulate import Simulation
 
 UNITS = {"displacement": "m", "velocity": "m/s", "bridge_force": "N"}
@@ -25,7 +26,7 @@ UNITS = {"displacement": "m", "velocity": "m/s", "bridge_force": "N"}
 class PlotError(EngineError):
     """No figure can be drawn here."""
 
-    exit_code = 5
+    exit_code = Exit.FIGURE
 
 
 def check(path: str | PathLike[str]) -> None:
@@ -33,7 +34,7 @@ def check(path: str | PathLike[str]) -> None:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
     except ImportError:
-        raise PlotError("figures need matplotlib: pip install 'jawari[plot]'") from None
+        raise MissingPart("figures need matplotlib: pip install 'jawari[plot]'") from None
     kinds = FigureCanvasAgg.filetypes
     if Path(path).suffix.lstrip(".").lower() not in kinds:
         known = ", ".join("." + kind for kind in sorted(kinds))
@@ -82,11 +83,11 @@ def plot_loads(points: Mapping[Point, Take], sample_rate: float, path: str | Pat
 
 
 def _save(figure: Any, path: str | PathLike[str]) -> None:
-    target = Path(path)
+    target = Path(path).resolve()
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".jawari-") as folder:
         whole = Path(folder) / target.name
         figure.savefig(whole, dpi=130)
-        whole.replace(target)
+        publish(whole, target, force=True)
 
 
 def _draw_shapes(axes: Any, sim: Simulation) -> None:

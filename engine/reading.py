@@ -7,6 +7,8 @@ from pathlib import Path
 
 from engine.errors import EngineError
 
+MIDI_SUFFIXES = (".mid", ".midi", ".kar", ".rmi")
+
 
 def read_bytes(path: Path, limit: int, refuse: type[EngineError], remedy: str = "shorten it") -> bytes:
     """The content of a file of at most `limit` bytes; a `refuse` says what it is instead, but not its name."""

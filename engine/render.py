@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import PhysicsError
+from engine.errors import SettingError
 from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import Rack, is_rack, load_rack
+from engine.reading import MIDI_SUFFIXES
 from engine.rendering.errors import ScoreError
 from engine.rendering.job import Setup, make_player
+from engine.rendering.levels import limited
 from engine.rendering.midi_file import midi_bytes, parse_midi, read_midi
 from engine.rendering.note import PHRASE, Note, parse_notes
 from engine.rendering.score import Score, score_of_messages, score_of_notes
 from engine.rendering.stream import Sound, stream
-
-MIDI_SUFFIXES = (".mid", ".midi", ".kar", ".rmi")
 
 
 def render(
@@ -34,6 +34,7 @@ def render(
     polyphony: int | None = None,
     tuning: Any = None,
     mono: bool = False,
+    limit: bool = False,
     overrides: Mapping[str, Any] | Sequence[str] | None = None,
     drums: bool = False,
 ) -> Sound:
@@ -41,13 +42,14 @@ def render(
 
     `notes` are a list of `Note`, a text such as "C4:0:2 E4:.5:2", a MIDI file (path or mido.MidiFile), or mido messages
     whose `time` is in seconds from the start; without them the preset's phrase is played. `tail` seconds follow the
-    last event; without it, what the strings need to fall silent, at most 30 s. Channel 10 of a MIDI file is left out
-    unless `drums`; that of an MPE file and of our own takes is played.
+    last event; without it, what the strings need to fall silent, at most 30 s. Nothing keeps the sound below full
+    scale; with `limit` it is bent as live sound is. Channel 10 of a MIDI file is left out unless `drums`; that of an
+    MPE file and of our own takes is played.
     """
     if isinstance(preset, Preset | Rack) or is_rack(preset):
         if overrides:
             remedy = "pass them to load_preset, or write them into the rack"
-            raise PhysicsError("overrides", overrides, "apply to a preset's source", remedy)
+            raise SettingError("overrides", overrides, "apply to a preset's source", remedy)
         preset = preset if isinstance(preset, Preset | Rack) else load_rack(preset)
     else:
         preset = load_preset(preset, overrides)
@@ -55,7 +57,10 @@ def render(
     player = make_player(preset, setup)
     score = phrase(preset) if notes is None else read_score(notes, drums)
     chunks = [chunk.copy() for chunk in stream(player, score, tail)]
-    return np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])
+    sound = np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])
+    if limit:
+        limited(sound)
+    return sound
 
 
 def read_score(source: object, drums: bool = False) -> Score:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import tell_if_cold
-from engine.errors import PhysicsError, PhysicsWarning
+from engine.errors import PhysicsWarning, SettingError
+from engine.machine_code import tell_if_cold
 from engine.physics import contact, finite_difference, modal
 from engine.physics.excitation import pulse
 from engine.physics.grid import grid
@@ -23,6 +23,7 @@ from engine.physics.record import Run
 from engine.physics.reference import cholesky, iterative, newton_modal
 from engine.physics.string import Array
 from engine.preset.loader import Preset, load_preset
+from engine.rendering.target import publish
 
 Shape = Callable[[Array], Array]
 MOST_STEPS = 50_000_000
@@ -31,7 +32,7 @@ MOST_STEPS = 50_000_000
 def _fd(rule: int) -> Callable[..., Run]:
     def run(problem: Problem, rate: float, force: Array, *, dtype: Any, band: float, **how: Any) -> Run:
         if band < np.inf:
-            raise PhysicsError("band", band, "finite differences have no modes to leave out", "use a modal scheme")
+            raise SettingError("band", band, "finite differences have no modes to leave out", "use a modal scheme")
         d = finite_difference.design(problem, rate, dtype=dtype, rule=rule)
         tell_if_cold("finite_difference.observe")
         return finite_difference.run(d, force, **how)
@@ -52,7 +53,7 @@ def _modal(rule: int) -> Callable[..., Run]:
 def _reference(scheme: Callable[..., Run]) -> Callable[..., Run]:
     def run(problem: Problem, rate: float, force: Array, *, dtype: Any, **how: Any) -> Run:
         if dtype is not np.float64:
-            raise PhysicsError(
+            raise SettingError(
                 "precision", np.dtype(dtype).name, "the reference schemes run in float64", "leave it out"
             )
         return scheme(problem, rate, force, **how)
@@ -132,11 +133,11 @@ class Simulation:
         for name in ("time", "pickups", "contact_force", "contact_position", "snapshot_time"):
             arrays[name] = getattr(self, name)
         meta = {"scheme": np.array(self.scheme), "rate": np.array(self.rate), "preset": np.array(self.preset.name)}
-        target = Path(path)
+        target = Path(path).resolve()
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".jawari-") as folder:
             whole = Path(folder) / "run.npz"
             np.savez_compressed(whole, allow_pickle=False, **arrays, **meta)
-            whole.replace(target)
+            publish(whole, target, force=True)
 
 
 def simulate(
@@ -160,12 +161,12 @@ def simulate(
     if not isinstance(preset, Preset):
         preset = load_preset(preset, overrides)
     elif overrides:
-        raise PhysicsError("overrides", overrides, "apply to a preset's source", "pass them to load_preset")
+        raise SettingError("overrides", overrides, "apply to a preset's source", "pass them to load_preset")
     name = preset.model if scheme is None else scheme
     if name not in SCHEMES:
-        raise PhysicsError("scheme", name, f"must be one of {', '.join(SCHEMES)}", "choose one")
+        raise SettingError("scheme", name, f"must be one of {', '.join(SCHEMES)}", "choose one")
     if precision not in ("float64", "float32"):
-        raise PhysicsError("precision", precision, "must be float64 or float32", "choose one")
+        raise SettingError("precision", precision, "must be float64 or float32", "choose one")
     rate = _rate(sample_rate, preset.oversample if oversample is None else oversample)
     steps = _steps(seconds, rate)
     wanted = _snapshot_steps(snapshots, rate, steps)
@@ -175,7 +176,7 @@ def simulate(
     shape = None if initial is None else _checked_shape(initial, preset.problem.string.length)
     limit = np.inf if band is None else float(band)
     if not limit > 0.0:
-        raise PhysicsError("band", limit, "must be above 0 Hz", "try 20000, or leave it out")
+        raise SettingError("band", limit, "must be above 0 Hz", "try 20000, or leave it out")
     run = SCHEMES[name][0](preset.problem, rate, force, at=at, initial=shape, band=limit, dtype=dtype)
     return _simulation(preset, name, run, order)
 
@@ -196,18 +197,18 @@ def warn_if_indistinct(d: modal.Design) -> None:
 
 def _rate(sample_rate: float, oversample: int) -> float:
     if not np.isfinite(sample_rate) or not 1_000.0 <= sample_rate <= 10_000_000.0:
-        raise PhysicsError("sample rate", float(sample_rate), "must be 1000 to 10000000 Hz", "try 48000")
+        raise SettingError("sample rate", float(sample_rate), "must be 1000 to 10000000 Hz", "try 48000")
     if not 1 <= oversample <= 256 or oversample != int(oversample):
-        raise PhysicsError("oversample", oversample, "must be a whole number, 1 to 256", "try 1, 2, 4 or 8")
+        raise SettingError("oversample", oversample, "must be a whole number, 1 to 256", "try 1, 2, 4 or 8")
     return float(sample_rate) * int(oversample)
 
 
 def _steps(seconds: float, rate: float) -> int:
     if not np.isfinite(seconds) or seconds <= 0.0:
-        raise PhysicsError("seconds", float(seconds), "must be above 0", "give a duration such as 50 ms")
+        raise SettingError("seconds", float(seconds), "must be above 0", "give a duration such as 50 ms")
     steps = max(1, round(seconds * rate))
     if steps > MOST_STEPS:
-        raise PhysicsError(
+        raise SettingError(
             "seconds", float(seconds), f"{steps} steps, the limit is {MOST_STEPS}", "shorten it or lower the rate"
         )
     return steps
@@ -217,7 +218,7 @@ def _snapshot_steps(times: Iterable[float], rate: float, steps: int) -> NDArray[
     wanted = np.asarray(list(times), float)
     for t in wanted:
         if not 0.0 <= t * rate <= steps - 0.5:
-            raise PhysicsError(
+            raise SettingError(
                 "snapshots", float(t), f"outside the run, 0 to {(steps - 1) / rate:g} s", "lengthen the run"
             )
     return np.rint(wanted * rate).astype(np.int64)
@@ -233,7 +234,7 @@ def _checked_shape(initial: Shape, length: float) -> Shape:
             u = np.array([float(initial(v)) for v in x])
         if not np.isfinite(u).all():
             where = float(x[~np.isfinite(u)][0])
-            raise PhysicsError("initial", "shape", f"not finite at x = {where:g} m of {length:g} m", "mend it there")
+            raise SettingError("initial", "shape", f"not finite at x = {where:g} m of {length:g} m", "mend it there")
         return u
 
     return shape

@@ -95,6 +95,13 @@ def parse_quantity(value: object, unit: str) -> float:
     return number
 
 
+def is_bare(value: object) -> bool:
+    """Whether a value is a number without a unit."""
+    if isinstance(value, str):
+        return _NUMBER.fullmatch(value.strip().replace("−", "-")) is not None
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def format_quantity(value: float, unit: str) -> str:
     """The exact value with its unit; `parse_quantity` reads it back unchanged."""
     return f"{float(value)!r} {unit}".strip()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import venv
@@ -31,36 +32,58 @@ def missing(modules: Sequence[str]) -> list[str]:
     return absent
 
 
-def run_in_environment(script: str, modules: Sequence[str], extra: str = "") -> None:
-    """Return if all modules are there; else run the script in an environment that has them, and end as it ends."""
+def run_in_environment(
+    script: str, modules: Sequence[str], extra: str = "", home: Path = HOME, how: Sequence[str] = ()
+) -> None:
+    """Return if all modules are there; else run the script in an environment that has them, and end as it ends.
+
+    Another `home` than the usual one is always gone to, whatever is there already; `how` is told to pip.
+    """
     who = Path(script).stem
     if sys.version_info < OLDEST:
         sys.exit(f"{who}: Python {'.'.join(map(str, OLDEST))} or later is needed, this is {sys.version.split()[0]}")
-    absent = missing(modules)
-    if not absent:
+    absent, inside = missing(modules), Path(sys.prefix).resolve() == home.resolve()
+    if not absent and (inside or home == HOME):
         return
-    if Path(sys.prefix).resolve() == HOME.resolve():
-        sys.exit(f"{who}: still missing after installing: {', '.join(absent)}; delete {HOME.name} and try again")
-    python = HOME / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if inside:
+        sys.exit(f"{who}: still missing after installing: {', '.join(absent)}; delete {home.name} and try again")
+    python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if not python.exists():
-        print(f"{who}: making an environment of its own in {HOME.name}", flush=True)
-        venv.create(HOME, with_pip=True)
+        print(f"{who}: making an environment of its own in {home.name}", flush=True)
+        venv.create(home, with_pip=True)
     if subprocess.run(
         [python, "-c", f"import {', '.join(modules)}"], check=False, stderr=subprocess.DEVNULL
     ).returncode:
         print(f"{who}: installing what it needs there: {', '.join(modules)}", flush=True)
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable", f"{ROOT}{extra}"]
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *how]
+    install += ["--editable", f"{ROOT}{extra}"]
     if subprocess.run(install, check=False).returncode:
         sys.exit(f"{who}: packages could not be installed; is a package index within reach?")
+    signal.signal(signal.SIGINT, lambda *_: None)  # the script itself tells of it
     sys.exit(subprocess.run([python, script, *sys.argv[1:]], check=False).returncode)
+
+
+def floors(extra: str) -> list[str]:
+    """The oldest version declared of every package that is needed, with those of `extra` and of what it names."""
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines, more = list(project["dependencies"]), project["optional-dependencies"]
+    lines += more[extra] + [line for name in more if f"jawari[{name}]" in more[extra] for line in more[name]]
+    return [line.replace(">=", "==") for line in lines if ">=" in line]
+
+
+def absent_from_system(wanted: Mapping[str, bool]) -> list[str]:
+    """Debian packages that are not there."""
+    return [name for name, present in wanted.items() if not present]
 
 
 def install_from_system(wanted: Mapping[str, bool], why: str) -> list[str]:
     """Install Debian packages that are not there, where that needs no question; returns those still absent."""
-    absent = [name for name, present in wanted.items() if not present]
+    absent = absent_from_system(wanted)
     if not absent or not shutil.which("apt-get") or not hasattr(os, "geteuid") or os.geteuid() != 0:
         return absent
-    print(f"installing {', '.join(absent)}: {why}", flush=True)
+    print(f"installing from the system, by apt-get: {', '.join(absent)} ({why})", flush=True)
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     apt = ["apt-get", "-qq", "-o", "Dpkg::Use-Pty=0"]
     subprocess.run([*apt, "update"], env=quiet, check=False, stdout=subprocess.DEVNULL)

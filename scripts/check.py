@@ -1,58 +1,123 @@
 #!/usr/bin/env python3
 """Run every check: lint, format, types, the kernels interpreted, the tests. Ends with the test runner's summary.
 
-    python3 scripts/check.py [ARGUMENTS FOR PYTEST]
+    python3 scripts/check.py [OPTIONS] [ARGUMENTS FOR PYTEST]
 
-If the packages it needs are missing, it makes an environment in .venv and installs them there first; where it may, it
-installs a virtual sound card for the tests of live play as well.
+If the packages it needs are missing, it makes an environment in .venv and installs them there first, in the versions of
+scripts/constraints.txt, with which all of this is known to pass. From the system it installs, only on Debian and its
+kin and only as root, and says so before: jackd2 (a virtual sound card), libportaudio2 and librtmidi6 (real sound and
+MIDI for the tests of live play). Without them some tests are skipped, and say why.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from ctypes.util import find_library
+from pathlib import Path
 
-from bootstrap import ROOT, install_from_system, portaudio, run_in_environment
+import shifted_clock
+from bootstrap import HOME, ROOT, absent_from_system, floors, install_from_system, portaudio, run_in_environment
 
 NEEDED = (
     *("numpy", "numba", "yaml", "soundfile", "sounddevice", "matplotlib", "scipy", "mido"),
     *("pytest", "xdist", "hypothesis", "ruff", "mypy", "hatchling"),
 )
+CONSTRAINTS = ROOT / "scripts" / "constraints.txt"
+CLOCKED = ("tests/live", "tests/profiling", "tests/robustness", "tests/test_compiled.py")  # what reads a clock
+
+Check = tuple[str, list[str], dict[str, str]]
 
 
-def virtual_sound_card() -> None:
+def options() -> tuple[argparse.Namespace, list[str]]:
+    """What was asked for, and what pytest is to be told."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("--no-system", action="store_true", help="install nothing from the system")
+    parser.add_argument("--random", action="store_true", help="other random examples than the usual ones")
+    parser.add_argument(
+        "--clock",
+        choices=shifted_clock.CLOCKS,
+        help="only the tests that read clocks, as if the machine had just been started, or years ago (Linux)",
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--floors", action="store_true", help="only the tests, with the oldest packages declared")
+    which.add_argument("--newest", action="store_true", help="only the tests, with the newest packages there are")
+    return parser.parse_known_args()
+
+
+def enter_environment(args: argparse.Namespace) -> None:
+    """Go on in an environment with the packages that were asked for."""
+    if args.floors:
+        home = HOME.with_name(".venv-floors")
+        home.mkdir(exist_ok=True)
+        lowest = home / "constraints.txt"
+        lowest.write_text("".join(f"{line}\n" for line in floors("dev")), encoding="utf-8")
+        run_in_environment(__file__, NEEDED, "[dev]", home, ("--constraint", str(lowest)))
+    elif args.newest:
+        newest = ("--upgrade", "--upgrade-strategy", "eager")
+        run_in_environment(__file__, NEEDED, "[dev]", HOME.with_name(".venv-newest"), newest)
+    else:
+        run_in_environment(__file__, NEEDED, "[dev]", HOME, ("--constraint", str(CONSTRAINTS)))
+
+
+def virtual_sound_card(may_install: bool) -> None:
     """A sound server with a dummy card, PortAudio and RtMidi: what the tests of live play need besides Python."""
+    if sys.platform != "linux":
+        return
     wanted = {
         "jackd2": shutil.which("jackd") is not None,
         "libportaudio2": portaudio(),
         "librtmidi6": find_library("rtmidi") is not None,  # its name in Debian 12 and Ubuntu 22.04, and later
     }
-    if sys.platform == "linux":
+    absent = absent_from_system(wanted)
+    if may_install:
         absent = install_from_system(wanted, "a virtual sound card and real MIDI for the tests of live play")
-        if absent:
-            print(f"without {', '.join(absent)} some tests of live play are skipped", flush=True)
+    if absent:
+        print(f"without {', '.join(absent)} some tests of live play are skipped", flush=True)
+
+
+def checks(args: argparse.Namespace, told: Sequence[str]) -> list[Check]:
+    """What to run, each with its name and what is added to its environment."""
+    python = [sys.executable, "-m"]
+    how = ["--hypothesis-profile=random"] if args.random else []
+    guard = {"JAWARI_GUARD": "1"}  # the sound card's thread is watched where there is a C compiler
+    tests = [*python, "pytest", "-n", "auto", "-m", "not alone", *how, *told]
+    alone = [*python, "pytest", "-m", "alone"]
+    if args.clock:
+        places = [] if told else [str(Path(place)) for place in CLOCKED]
+        return [(f"tests, clock {args.clock}", [*shifted_clock.shifted(args.clock), *tests, *places], guard)]
+    if args.floors or args.newest:
+        return [
+            ("versions", [*python, "pip", "list"], {}),
+            ("tests that measure time", alone, guard),
+            ("tests", tests, guard),
+        ]
+    return [
+        ("lint", [*python, "ruff", "check", "."], {}),
+        ("format", [*python, "ruff", "format", "--check", "."], {}),
+        ("types", [*python, "mypy"], {}),
+        ("kernels as plain Python", [*python, "pytest", "-m", "interpreted"], {"NUMBA_DISABLE_JIT": "1"}),
+        ("tests that measure time", alone, guard),
+        ("tests", tests, guard),
+    ]
 
 
 def main() -> None:
-    run_in_environment(__file__, NEEDED, "[dev]")
-    virtual_sound_card()
-    python = [sys.executable, "-m"]
-    interpreted = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    checks = [
-        ("lint", [*python, "ruff", "check", "."], None),
-        ("format", [*python, "ruff", "format", "--check", "."], None),
-        ("types", [*python, "mypy"], None),
-        ("kernels as plain Python", [*python, "pytest", "-m", "interpreted"], interpreted),
-        ("tests that measure time", [*python, "pytest", "-m", "alone"], None),
-        ("tests", [*python, "pytest", "-n", "auto", "-m", "not alone", *sys.argv[1:]], None),
-    ]
+    args, told = options()
+    enter_environment(args)
+    virtual_sound_card(not args.no_system)
+    if args.clock and (reason := shifted_clock.missing()):
+        sys.exit(f"check: --clock {args.clock}: {reason}")
     failed = []
-    for name, command, environment in checks:
+    for name, command, more in checks(args, told):
         print(f"\n== {name}", flush=True)
-        if subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode:
+        if subprocess.run(command, cwd=ROOT, env={**os.environ, **more}, check=False).returncode:
             failed.append(name)
     if failed:
         sys.exit(f"check: failed: {', '.join(failed)}")

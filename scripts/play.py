@@ -11,7 +11,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+sys.path.insert(1, str(Path(__file__).resolve().parent.parent))
+
 from bootstrap import install_from_system, portaudio, run_in_environment
+
+from engine.start import command, run
 
 NEEDED = ("numpy", "numba", "yaml", "soundfile", "sounddevice", "mido")
 NO_CARD, NO_LIBRARY = 9, 11  # exit codes of `jawari play`
@@ -23,16 +27,16 @@ def main() -> int:
         print(
             "PortAudio is missing, through which sound is played; install it with: sudo apt-get install libportaudio2"
         )
-    from engine import cli
-
     arguments = ["play", *(sys.argv[1:] or ["sitar", "--demo"])]
-    code = cli.main(arguments)
+    code = command(*arguments)
     if code not in (NO_CARD, NO_LIBRARY):
         return code
+    from engine import cli
+
     preset = (cli.parser().parse_args(arguments).presets or ["sitar"])[0]
     target = free_name(Path(preset).stem)
     print(f"play: no sound card to play on; the phrase goes into {target} instead", flush=True)
-    return cli.main(["render", preset, "-o", str(target)])
+    return command("render", preset, "-o", str(target))
 
 
 def free_name(stem: str) -> Path:
@@ -42,4 +46,4 @@ def free_name(stem: str) -> Path:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

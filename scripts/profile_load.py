@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from engine.cli import main
+from engine.start import main
 
 if __name__ == "__main__":
-    sys.exit(main(["profile", *sys.argv[1:]]))
+    sys.exit(main("profile", *sys.argv[1:]))

@@ -1,11 +1,12 @@
 """Shared helpers of the tests live beside them and are imported by package name (`physics.problems`).
 
-Those that scripts share live with the scripts.
+Those that scripts share live with the scripts. What the tests find around them is made the same everywhere.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -18,6 +19,16 @@ TESTS = Path(__file__).parent
 sys.path.insert(0, str(TESTS))
 sys.path.append(str(TESTS.parent / "scripts"))
 
-# The same examples every time: a failure in CI is a failure at the desk.
+# What a user may have set for programs like ours, and would change what these tests are about.
+for _name in ("JAWARI_DEBUG", "MIDO_BACKEND", "NO_COLOR", "PYTHONWARNINGS", "COLUMNS", "LINES", "SD_ENABLE_ASIO"):
+    os.environ.pop(_name, None)
+
+# Signals that whoever started this ignores, as a shell does for what it puts into the background, would stay ignored.
+for _signal in (signal.SIGINT, *(getattr(signal, name) for name in ("SIGHUP", "SIGQUIT") if hasattr(signal, name))):
+    if signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, signal.default_int_handler if _signal == signal.SIGINT else signal.SIG_DFL)
+
+# The same examples every time, a failure in CI is a failure at the desk; others by scripts/check.py --random.
 settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile("random", derandomize=False, deadline=None, print_blob=True, database=None)
 settings.load_profile("repeatable")

@@ -20,18 +20,19 @@ ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room)
 
 # A module imports from its own floor and from those below.
 FLOORS = (
-    {"errors", "units", "compiled", "vectors", "versions", "reading"},
+    {"errors", "units", "cache", "machine_code", "compiled", "vectors", "versions", "reading", "printable", "ending"},
     {"physics"},
     {"preset"},
     {"synth"},
     {"simulate", "plot", "describe", "rendering", "render", "profiling", "live"},
     {"commands"},
     {"cli"},
+    {"start"},
 )
 # Who else may be asked in, and by whom; numpy comes everywhere.
 GUESTS = {
-    "numba": {"compiled", "vectors"},
-    "llvmlite": {"compiled", "vectors"},
+    "numba": {"machine_code", "compiled", "vectors"},
+    "llvmlite": {"machine_code", "compiled", "vectors"},
     "yaml": {"preset"},
     "matplotlib": {"plot"},
     "soundfile": {"rendering"},

@@ -102,6 +102,11 @@ def test_help_comes_from_the_command_line() -> None:
     assert done.stderr == ""
 
 
+def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """All of it, where a pager can read it; but whoever forgot the command in a script is told by the code."""
+    assert run(capsys) == (2, cli.parser().format_help(), "")
+
+
 # --- simulate ---------------------------------------------------------------------------------------------------------
 
 
@@ -194,23 +199,28 @@ def test_the_first_run_on_a_machine_says_why_it_takes_long(tmp_path: Path) -> No
 
 REFUSED = {
     "unknown preset": (("simulate", "sitarr"), 3, "sitarr is not shipped; did you mean sitar?"),
+    "notes as a preset": (
+        ("simulate", "a/song.MID"),
+        3,
+        "a/song.MID: is notes, not a preset to play them on; jawari render PRESET --midi a",
+    ),
     "no such file": (("simulate", "nowhere/x.yaml"), 3, "nowhere/x.yaml: there is no such file; check the name"),
     "unknown key": ((*QUICK, "--set", "string.lenght=1"), 3, "did you mean string.length?"),
     "no value": ((*QUICK, "--set", "string.length"), 3, "is not key=value"),
     "negative tension": ((*QUICK, "--set", "string.tension=-1 N"), 4, "string.tension = -1 N: must be at least"),
     "pickup off the string": ((*QUICK, "--set", "pickups.0.at=2"), 4, "pickups.0.at = 2: must be at most 1; lower it"),
     "force outside": ((*QUICK, "--set", "excitation.position=-0.1"), 4, "excitation.position = -0.1: must be"),
-    "seconds without sense": (("simulate", "tanpura", "--seconds", "soon"), 3, "--seconds = soon: must be a time in s"),
-    "no seconds": (("simulate", "tanpura", "--seconds", "0"), 4, "seconds = 0: must be above 0; give a duration"),
-    "wrong unit": (("simulate", "tanpura", "--seconds", "3 mm"), 3, "--seconds = 3 mm: must be a time in s, not in mm"),
-    "snapshot outside": ((*QUICK, "--snapshots", "3 ms"), 4, "snapshots = 0.003: outside the run, 0 to"),
-    "unknown scheme": ((*QUICK, "--scheme", "magic"), 4, "scheme = magic: must be one of fd, modal"),
-    "precision": ((*QUICK, "--precision", "float8"), 4, "precision = float8: must be float64 or float32"),
+    "seconds without sense": (("simulate", "tanpura", "--seconds", "soon"), 2, "--seconds = soon: must be a time in s"),
+    "no seconds": (("simulate", "tanpura", "--seconds", "0"), 2, "seconds = 0: must be above 0; give a duration"),
+    "wrong unit": (("simulate", "tanpura", "--seconds", "3 mm"), 2, "--seconds = 3 mm: must be a time in s, not in mm"),
+    "snapshot outside": ((*QUICK, "--snapshots", "3 ms"), 2, "snapshots = 0.003: outside the run, 0 to"),
+    "unknown scheme": ((*QUICK, "--scheme", "magic"), 2, "scheme = magic: must be one of fd, modal"),
+    "precision": ((*QUICK, "--precision", "float8"), 2, "precision = float8: must be float64 or float32"),
     "band too low": ((*QUICK, "--band", "10 Hz"), 4, "no mode oscillates below 10 Hz"),
-    "band of fd": ((*QUICK, "--band", "1 kHz", "--scheme", "fd"), 4, "band = 1000: finite differences have no modes"),
-    "rate": ((*QUICK, "--sample-rate", "5"), 4, "sample rate = 5: must be 1000 to 10000000 Hz; try 48000"),
-    "rate nan": ((*QUICK, "--sample-rate", "nan"), 4, "sample rate = nan: must be 1000"),
-    "oversample": ((*QUICK, "--oversample", "0"), 4, "oversample = 0: must be a whole number, 1 to 256"),
+    "band of fd": ((*QUICK, "--band", "1 kHz", "--scheme", "fd"), 2, "band = 1000: finite differences have no modes"),
+    "rate": ((*QUICK, "--sample-rate", "5"), 2, "sample rate = 5: must be 1000 to 10000000 Hz; try 48000"),
+    "rate nan": ((*QUICK, "--sample-rate", "nan"), 2, "sample rate = nan: must be 1000"),
+    "oversample": ((*QUICK, "--oversample", "0"), 2, "oversample = 0: must be a whole number, 1 to 256"),
     "losses of fd": (
         ("simulate", "plain", "--scheme", "fd"),
         4,
@@ -218,13 +228,13 @@ REFUSED = {
     ),
     "no shape": (
         (*QUICK, "--release", "sawtooth"),
-        4,
+        2,
         "--release = sawtooth: not understood; write 'triangle 0.5 1 mm'",
     ),
-    "shape off the string": ((*QUICK, "--release", "triangle 2 1 mm"), 4, "--release = triangle 2 1 mm: no such shape"),
-    "part of a mode": ((*QUICK, "--release", "mode 1.5 1 mm"), 4, "no such shape; write"),
-    "endless mode": ((*QUICK, "--release", "mode inf 1 mm"), 4, "no such shape; write"),
-    "height without sense": ((*QUICK, "--release", "mode 1 1 N"), 3, "--release = 1 N: must be a length in m"),
+    "shape off the string": ((*QUICK, "--release", "triangle 2 1 mm"), 2, "--release = triangle 2 1 mm: no such shape"),
+    "part of a mode": ((*QUICK, "--release", "mode 1.5 1 mm"), 2, "no such shape; write"),
+    "endless mode": ((*QUICK, "--release", "mode inf 1 mm"), 2, "no such shape; write"),
+    "height without sense": ((*QUICK, "--release", "mode 1 1 N"), 2, "--release = 1 N: must be a length in m"),
     "folder as file": ((*QUICK, "-o", "."), 6, ".: is a folder; name a file in it"),
     "folder as figure": ((*QUICK, "--plot", "."), 6, ".: is a folder; name a file in it"),
     "missing folder": ((*QUICK, "-o", "nowhere/x.npz"), 6, "nowhere/x.npz: its folder does not exist; make it first"),
@@ -259,9 +269,7 @@ def test_all_mistakes_of_a_preset_are_told_at_once(capsys: pytest.CaptureFixture
     assert len(err.splitlines()) == 2
 
 
-@pytest.mark.parametrize(
-    "words", [(), ("fly",), ("simulate",), (*QUICK, "--oversample", "two"), (*QUICK, "--nonsense")]
-)
+@pytest.mark.parametrize("words", [("fly",), ("simulate",), (*QUICK, "--oversample", "two"), (*QUICK, "--nonsense")])
 def test_wrong_usage_is_exit_code_2(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         cli.main(words)
@@ -368,5 +376,5 @@ def test_without_matplotlib_a_figure_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     code, out, err = run(capsys, *QUICK, "--plot", str(tmp_path / "x.png"))
-    assert (code, out) == (5, "")
+    assert (code, out) == (11, "")
     assert err == "jawari: figures need matplotlib: pip install 'jawari[plot]'\n"

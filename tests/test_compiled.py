@@ -1,28 +1,21 @@
-"""The compiler's settings: where machine code is kept, what makes it stale, what a kernel may not do."""
+"""The compiler's settings: what a kernel may not do, and what its low-level instructions do."""
 
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 import io
 import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
-from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 from physics.problems import STEEL
 
@@ -33,142 +26,6 @@ from engine.physics.barrier import Barrier, Obstacles, Polynomial
 from engine.physics.excitation import Excitation, pulse
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.string import Array, Loss, String
-
-KERNEL = """
-from engine.compiled import called_by_python
-
-@called_by_python
-def twice(a):
-    for i in range(a.size):
-        a[i] += a[i]
-"""
-
-
-@pytest.fixture
-def fresh_directory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """`cache_directory` decides anew inside the test, and again after it."""
-    compiled.cache_directory.cache_clear()
-    yield
-    monkeypatch.undo()
-    compiled.cache_directory.cache_clear()
-
-
-def module_at(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-# --- the cache --------------------------------------------------------------------------------------------------------
-
-
-def test_fingerprint_follows_every_source_of_compiled_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "engine"
-    original = Path(compiled.__file__).parent
-    shutil.copytree(original, package, ignore=shutil.ignore_patterns("__pycache__"))
-    here = compiled._fingerprint()
-    monkeypatch.setattr(compiled, "__file__", str(package / "compiled.py"))
-    assert compiled._fingerprint() == here, "the same sources elsewhere are the same code"
-    seen = {here}
-    sources = compiled.kernel_sources(package)
-    assert len(sources) > 20
-    (package / "commands" / "render.py").write_text("# what is never compiled")
-    assert compiled._fingerprint() == here
-    for source in sources:
-        source.write_bytes(source.read_bytes() + b"# changed\n")
-        seen.add(compiled._fingerprint())
-    assert len(seen) == len(sources) + 1
-    moved = package / "physics" / "contact.py"
-    moved.rename(package / "physics" / "contact2.py")
-    assert compiled._fingerprint() not in seen
-    (package / "notes.txt").write_text("not a source")
-    assert compiled._fingerprint() == compiled._fingerprint()
-
-
-def test_no_compiled_function_escapes_the_fingerprint() -> None:
-    package = Path(compiled.__file__).parent
-    known = set(compiled.kernel_sources(package))
-    seen = 0
-    for file in package.rglob("*.py"):
-        module = importlib.import_module(".".join(("engine", *file.relative_to(package).with_suffix("").parts)))
-        for value in vars(module).values():
-            if isinstance(value, Dispatcher):
-                seen += 1
-                assert Path(value.py_func.__code__.co_filename) in known
-    assert seen > 50
-
-
-def test_fingerprint_follows_numba_and_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = compiled._fingerprint()
-    with monkeypatch.context() as other:
-        other.setattr(compiled.numba, "__version__", "0.0.1")
-        assert compiled._fingerprint() != here
-    with monkeypatch.context() as other:
-        other.setattr(compiled.llvmlite.binding, "get_host_cpu_name", lambda: "z80")
-        assert compiled._fingerprint() != here
-    assert compiled._fingerprint() == here
-
-
-def test_machine_code_is_kept_where_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_directory: None
-) -> None:
-    monkeypatch.setenv("JAWARI_CACHE_DIR", str(tmp_path / "kept" / "here"))
-    assert compiled.cache_directory().parent == tmp_path / "kept" / "here"
-    (tmp_path / "kernel_of_a_test.py").write_text(KERNEL)
-    a = np.arange(3.0)
-    module_at(tmp_path / "kernel_of_a_test.py").twice(a)
-    assert (a == [0.0, 2.0, 4.0]).all()
-    found = list(compiled.cache_directory().rglob("kernel_of_a_test*.nb[ic]"))
-    assert {path.suffix for path in found} == {".nbi", ".nbc"}
-
-
-def test_default_place_is_the_users_cache(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_directory: None
-) -> None:
-    monkeypatch.delenv("JAWARI_CACHE_DIR", raising=False)
-    monkeypatch.setattr(compiled.sys, "platform", "linux")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert compiled.cache_directory().parent == tmp_path / "jawari"
-    monkeypatch.setattr(compiled.sys, "platform", "win32")
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
-    assert compiled._user_cache() == tmp_path / "local" / "jawari" / "cache"
-    monkeypatch.setattr(compiled.sys, "platform", "darwin")
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    assert compiled._user_cache() == tmp_path / "Library" / "Caches" / "jawari"
-
-
-def test_unwritable_place_falls_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fresh_directory: None) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("no folder can be made in here")
-    monkeypatch.setenv("JAWARI_CACHE_DIR", str(blocked / "cache"))
-    assert Path(tempfile.gettempdir()) in compiled.cache_directory().parents
-
-
-def test_nobodys_home_falls_back(monkeypatch: pytest.MonkeyPatch, fresh_directory: None) -> None:
-    def homeless() -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.delenv("JAWARI_CACHE_DIR", raising=False)
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(compiled.sys, "platform", "linux")
-    monkeypatch.setattr(Path, "home", homeless)
-    assert Path(tempfile.gettempdir()) in compiled.cache_directory().parents
-
-
-def test_other_packages_keep_their_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    theirs = str(tmp_path / "theirs")
-    monkeypatch.setattr(numba.config, "CACHE_DIR", theirs)
-    (tmp_path / "kernel_of_a_test.py").write_text(KERNEL)
-    module_at(tmp_path / "kernel_of_a_test.py")
-    assert theirs == numba.config.CACHE_DIR
-    with pytest.raises(TypeError):
-        compiled.native(None)  # type: ignore[type-var]
-    assert theirs == numba.config.CACHE_DIR
-    assert not (tmp_path / "theirs").exists()
-
 
 # --- what a kernel may not do -----------------------------------------------------------------------------------------
 

@@ -343,8 +343,8 @@ def python(tree: Path, program: str, **environment: str) -> str:
 # Kernels are interpreted here: to compile them all for each recipe would take a minute.
 PLAYED = """
 import numpy as np, engine
-from engine.synth import bank
-bank.REHEARSAL, bank.REHEARSED = 2e-3, range(60, 61)
+from engine.synth import rehearsal
+rehearsal.HOP, rehearsal.REHEARSED = 5e-4, range(60, 61)
 preset = engine.load_preset({preset})
 sim = engine.simulate(preset, seconds=3e-3, sample_rate=16_000, oversample=1)
 assert sim.energy_drift < 1e-12 and sim.contact_force.min(initial=0.0) >= 0.0 and np.abs(sim.pickups).max() > 0.0

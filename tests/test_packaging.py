@@ -99,7 +99,7 @@ def test_the_wheel_tells_licence_python_and_command(wheel: Path) -> None:
     needed = {line.split(">")[0] for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line}
     assert {"numpy", "numba", "pyyaml"} <= needed
     assert not needed & {"scipy", "matplotlib", "pytest"}
-    assert "jawari = engine.cli:main" in commands
+    assert "jawari = engine.start:main" in commands
 
 
 def test_an_installed_engine_finds_its_presets_and_plays(installed: Path) -> None:

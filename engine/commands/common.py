@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from textwrap import fill
 
-from engine.errors import EngineError, PresetError
+from engine.errors import EngineError, Exit, PresetError
+from engine.preset.complaints import shown
+from engine.preset.tuning import Tuning, load_tuning
 from engine.units import parse_quantity
 
 Commands = argparse._SubParsersAction  # the only name argparse has for it
 
-EPILOG = """exit codes: 0 done, 1 other trouble, 2 wrong usage, 3 preset refused, 4 impossible physics,
-5 figure impossible, 6 file not written, 7 notes or MIDI file refused, 8 slower than before,
-9 sound card refused, 10 MIDI input refused, 11 PortAudio or a MIDI library missing, 130 interrupted, 143 ended"""
+EPILOG = fill("exit codes: " + ", ".join(f"{code:d} {code.meaning}" for code in Exit), 100)
 
 
 class Help(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaultsHelpFormatter):
@@ -25,7 +26,7 @@ class Help(argparse.RawDescriptionHelpFormatter, argparse.ArgumentDefaultsHelpFo
 class UsageError(EngineError):
     """Arguments that do not go together, or that lie outside their range."""
 
-    exit_code = 2
+    exit_code = Exit.USAGE
 
 
 def quantity(name: str, text: str, unit: str) -> float:
@@ -33,4 +34,14 @@ def quantity(name: str, text: str, unit: str) -> float:
     try:
         return parse_quantity(text, unit)
     except PresetError as error:
-        raise PresetError(f"{name} = {text}: {error}") from None
+        raise UsageError(f"{name} = {shown(text)}: {error}") from None
+
+
+def tuning(text: str | None) -> Tuning | None:
+    """The tuning that --tuning names; without it, the preset's own holds."""
+    if text is None:
+        return None
+    try:
+        return load_tuning(text)
+    except PresetError as error:
+        raise PresetError(f"--tuning: {error}") from None

@@ -1,11 +1,11 @@
-"""A line on the terminal while the engine is compiled: it takes half a minute, once, and should be seen to go on."""
+"""A line on the terminal while the engine is compiled: it takes up to half a minute, and should be seen to go on."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from engine.compiled import compilations
 
@@ -17,8 +17,9 @@ def compiling_shown() -> Iterator[None]:
 
     def tell(count: int, more: bool) -> None:
         text = f"jawari: functions compiled: {count}, {time.monotonic() - began:.0f} s" if more else ""
-        stream.write(f"\r{text}\x1b[K")
-        stream.flush()
+        with suppress(OSError, ValueError):  # a terminal that is gone; compiling goes on
+            stream.write(f"\r{text}\x1b[K")
+            stream.flush()
 
     if stream is None or not stream.isatty():
         yield

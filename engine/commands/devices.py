@@ -6,6 +6,7 @@ import argparse
 
 from engine.commands.common import EPILOG, Commands, Help
 from engine.errors import EngineError
+from engine.printable import printable
 
 DESCRIPTION = """List sound cards and MIDI inputs. Any part of a name is enough for `jawari play --device` and --midi;
 the default card is marked. Latencies are the card's own, low to high; a block's length comes on top."""
@@ -32,10 +33,10 @@ def _run(args: argparse.Namespace) -> int:
             print(f"  {line}")
     except EngineError as error:
         trouble = error
-        print(f"  none: {error}")
+        print(f"  none: {printable(str(error))}")
     print("MIDI inputs:")
     for line in _inputs():
-        print(f"  {line}")
+        print(f"  {printable(line)}")
     return trouble.exit_code if trouble else 0
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
+from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity, tuning
 from engine.commands.racks import add_map, make_rack, remembered
 from engine.errors import PresetError
 from engine.preset.files import shipped
 from engine.preset.rack import is_rack
 from engine.render import phrase, read_score
+from engine.rendering.errors import FileError
+from engine.rendering.interrupts import stoppable
+from engine.rendering.target import named
 from engine.units import parse_quantity
 
 if TYPE_CHECKING:
@@ -28,12 +32,18 @@ EXAMPLES = """examples:
   jawari play sitar --demo                          its phrase, then the end
   jawari play tanpura --device scarlett --midi "key" --block-size 64
   jawari play sitar --record take.mid               then: jawari render sitar --midi take.mid, sample by sample the same
+  jawari play sitar --record a.mid --record a.wav   the sound as well, as the card got it
   jawari play sitar tanpura mine.yaml               program change 1, 2, 3 chooses; [ and ] in the terminal as well
   jawari play --map 1=sitar 2=tanpura 5-8=plain     a preset for each channel
   jawari play duo.yaml                              a rack: presets, their channels, programs, gains and pans
 
-`jawari devices` lists sound cards and MIDI inputs. Ctrl-C ends and reports blocks, late blocks and the worst load."""
+`jawari devices` lists sound cards and MIDI inputs. Ctrl-C ends and reports blocks, late blocks and the worst load.
+What is recorded is on disk from the first note, in FILE.unfinished. However a session ends, the take is written first;
+if it could not be, the next `jawari play` makes FILE-recovered of it. No file is replaced without --force: if there is
+one by then, the take is FILE-2."""
 
+# Ctrl-\\ and, on Windows, a closed console end a session like all the others: with what was recorded.
+QUITTING = tuple(getattr(signal, name) for name in ("SIGQUIT", "SIGBREAK") if hasattr(signal, name))
 LARGEST_BLOCK = 8192
 MOST_DELAY = 0.5  # s
 
@@ -60,11 +70,28 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     p.add_argument("--demo", action="store_true", help="play the preset's phrase, end when it has rung out")
     p.add_argument("--notes", metavar="TEXT", help="with --demo: these notes, or a MIDI file, instead of the phrase")
     p.add_argument("--seconds", metavar="T", help="end after this time")
-    p.add_argument(
-        "--record", type=Path, metavar="FILE", help="keep what is played: a MIDI file with a tick per sample"
-    )
-    p.add_argument("--force", action="store_true", help="replace the file of --record")
+    _add_recording(p.add_argument_group("recording"))
     p.add_argument("--quiet", action="store_true", help="say only what goes wrong, and the report at the end")
+
+
+def _add_recording(p: argparse._ArgumentGroup) -> None:
+    p.add_argument(
+        "--record",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="keep what is played: .mid, a tick per sample, or the sound: .wav, in 32-bit floats, .flac; repeatable",
+    )
+    p.add_argument("--force", action="store_true", help="replace the files of --record")
+    p.add_argument(
+        "--recover",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="make a take of what a session left behind that broke off, and end; what lies in the current folder, or "
+        "beside the files of --record, needs no asking",
+    )
 
 
 def _add_card(p: argparse._ArgumentGroup) -> None:
@@ -103,11 +130,27 @@ def _add_instrument(p: argparse._ArgumentGroup) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    plan = _plan(args)  # before anything is opened: what is wrong in the arguments is said at once
-    from engine.live.session import Session
+    if args.recover:
+        return _recover(args.recover)
+    with stoppable(*QUITTING):
+        plan = _plan(args)  # before anything is opened: what is wrong in the arguments is said at once
+        from engine.live.recorder import recover_in
+        from engine.live.session import Session
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    Session(plan, quiet=args.quiet).run()
+        for line in recover_in([Path(), *(path.parent for path in args.record)]):
+            logging.getLogger("jawari").info(line)
+        Session(plan, quiet=args.quiet).run()
+    return 0
+
+
+def _recover(paths: Sequence[Path]) -> int:
+    from engine.live.recorder import recover
+
+    for path in paths:
+        lines = list(recover([path]))
+        if not lines:
+            raise FileError(f"{named(path)}: is not what a session left behind, or one still writes it; check the name")
+        print(*lines, sep="\n")
     return 0
 
 
@@ -126,10 +169,14 @@ def _plan(args: argparse.Namespace) -> Plan:
     if not all(0 <= channel < 16 for channel in listen):
         raise UsageError(f"--channel = {max(args.channel)}: must be 1 to 16")
     score = None if not args.demo else read_score(args.notes) if args.notes else phrase(rack)
-    latency = _latency(args.latency)
+    latency, delay = _latency(args.latency), _delay(args.midi_delay)
+    tuning(args.tuning)
 
     from engine.live.cards import check, choose
+    from engine.live.recorder import check_takes
     from engine.live.session import Plan
+
+    check_takes(args.record, args.force)
 
     card = choose(args.device)
     rate = float(card.rate if wanted is None else wanted)
@@ -142,7 +189,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         block_size=args.block_size,
         channels=channels,
         latency=latency,
-        delay=_delay(args.midi_delay, rate),
+        delay=None if delay is None else round(delay * rate),
         oversample=args.oversample,
         polyphony=args.polyphony,
         tuning=args.tuning,
@@ -152,7 +199,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         keys=args.keys,
         score=score,
         seconds=seconds,
-        take=args.record,
+        record=args.record,
         facts=remembered(args, names, rate, mono=channels == 1),
         force=args.force,
     )
@@ -178,8 +225,8 @@ def _latency(text: str) -> float | str:
     return seconds
 
 
-def _delay(text: str | None, rate: float) -> int | None:
-    """Samples from a note's arrival to its sound."""
+def _delay(text: str | None) -> float | None:
+    """Seconds from a note's arrival to its sound."""
     if text is None:
         return None
     seconds = quantity("--midi-delay", text, "s")
@@ -187,4 +234,4 @@ def _delay(text: str | None, rate: float) -> int | None:
         raise UsageError(
             f"--midi-delay = {text}: must be 0 to {MOST_DELAY:g} s; the default, one block, has least jitter"
         )
-    return round(seconds * rate)
+    return seconds

@@ -12,11 +12,12 @@ from typing import Any
 
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
 from engine.describe import Description, Octave, Touching, describe
-from engine.errors import PresetError
+from engine.errors import Exit, PresetError
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import format_channels, is_rack, load_rack
 from engine.preset.schema import KEYS, render_markdown, render_text
+from engine.printable import printable
 from engine.units import hz_to_key, key_to_note
 
 
@@ -47,7 +48,8 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     checked = actions.add_parser(
         "check",
         help="check preset files",
-        description="A line for every mistake: file, line, key, value, limit, remedy. Exit code 3 if there is any.",
+        description="A line for every mistake: file, line, key, value, limit, remedy. Exit code 3 if there is any, "
+        "4 if nothing but physics forbids it.",
     )
     checked.add_argument(
         "files", nargs="+", metavar="FILE", help="a YAML file, of a preset or a rack, or a shipped preset's name"
@@ -67,7 +69,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
-    wrong = 0
+    wrong: list[int] = []
     for file in args.files:
         try:
             if is_rack(file):
@@ -75,11 +77,11 @@ def _check(args: argparse.Namespace) -> int:
                 print(f"{file}: good ({rack.name}, a rack of {len(rack.parts)})")
                 continue
             preset = load_preset(Path(file) if Path(file).is_file() else file)
-            print(f"{file}: good ({preset.name}, {preset.model})")
+            print(f"{printable(file)}: good ({preset.name}, {preset.model})")
         except PresetError as error:
-            wrong += 1
+            wrong.append(error.exit_code)
             print(error)
-    return PresetError.exit_code if wrong else 0
+    return min(wrong, default=Exit.DONE)
 
 
 def _keys(args: argparse.Namespace) -> int:
@@ -94,7 +96,7 @@ def _show(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_plain(asdict(d) | {"voices": d.voices}), indent=2, default=str, allow_nan=False))
     else:
-        print("\n".join(_lines(d)))
+        print("\n".join(map(printable, _lines(d))))
     return 0
 
 

@@ -14,9 +14,10 @@ import numpy as np
 
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
 from engine.errors import PresetError
-from engine.preset.complaints import clean, shown
+from engine.preset.complaints import shown
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
+from engine.printable import printable
 from engine.profiling.compare import Change, changes, differences
 from engine.profiling.computer import computer, computer_line, disturbance, disturbance_notes
 from engine.profiling.errors import SlowerThanBefore
@@ -191,7 +192,7 @@ def _compare(
     ratios = changes(now, earlier)
     print(f"\ntime now / time in {earlier.name}")
     for text in differences(found, conditions, earlier):
-        print(f"  {clean(text)}")
+        print(f"  {printable(text)}")
     print("\n".join(comparison(ratios, tolerance)))
     missing = len(now) - len(ratios)
     if missing:
@@ -213,7 +214,7 @@ class _Screen(Listener):
 
     def begins(self, what: str) -> None:
         if self._watched:
-            print(f"\r{clean(what)}\x1b[K", end="", file=sys.stderr, flush=True)
+            print(f"\r{printable(what)}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         self.begins("")
@@ -227,7 +228,7 @@ class _Screen(Listener):
 
     def note(self, text: str) -> None:
         self.clear()
-        print(f"jawari: note: {clean(text)}", file=sys.stderr, flush=True)
+        print(f"jawari: note: {printable(text)}", file=sys.stderr, flush=True)
 
 
 def _live(args: argparse.Namespace) -> Recorder:
@@ -279,7 +280,7 @@ def _presets(args: argparse.Namespace) -> tuple[tuple[str, Preset], ...]:
             try:
                 preset = own if model == "preset" else load_preset(source, [*args.set, f"model={model}"])
             except PresetError as error:
-                print(f"jawari: note: {clean(name)}, {model}: left out, {clean(str(error))}", file=sys.stderr)
+                print(f"jawari: note: {printable(name)}, {model}: left out, {printable(str(error))}", file=sys.stderr)
                 continue
             found.setdefault((name, preset.model), preset)
     return tuple((name, preset) for (name, _), preset in found.items())

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
+from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity, tuning
 from engine.commands.racks import add_map, facts_for, make_rack, mapped_channels, rack_of_take, stem
-from engine.errors import EngineError, PhysicsError
-from engine.preset.complaints import clean, shown
+from engine.errors import EngineError, SettingError
+from engine.preset.complaints import shown
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import Rack, is_rack
-from engine.preset.tuning import load_tuning
+from engine.printable import printable
 from engine.render import phrase
-from engine.rendering.audio_file import BIT_DEPTHS, Format, check_sound_target
+from engine.rendering.audio_file import Format, check_sound_target
 from engine.rendering.errors import FileError, ScoreError
+from engine.rendering.formats import BIT_DEPTHS, DEFAULT_DEPTH, FORMATS, SUFFIXES
 from engine.rendering.interrupts import stoppable
 from engine.rendering.job import Job, Output, Setup, Treatment
 from engine.rendering.midi_file import read_midi
@@ -45,7 +47,8 @@ EXAMPLES = """examples:
   jawari render sitar tanpura --map 2,10=tanpura --midi song.mid      two presets in one file, and two programs
   jawari render duo.yaml --midi song.mid                  a rack: presets, their channels, programs, gains and pans
   jawari render --midi take.mid --sample-rate '96 kHz'    what `jawari play --record` kept, on what it was played on
-  jawari render sitar -o - | aplay                        sound as it is made, for another program
+  jawari render sitar --tail '2 s' --limit -o - | aplay   sound as it is made, for another program
+  jawari render sitar -o - | ffmpeg -i - sitar.m4a        whole, once it is made
 
 notes are note:start:duration or note:start:duration:velocity, times in seconds, C4 being key 60. MIDI files are of
 type 0 or 1; of a damaged one, what can be read is played, and said. Volume (CC 7), expression (CC 11) and pan (CC 10)
@@ -54,17 +57,27 @@ jawari play, and where --channel 10, --map or a rack asks for it. A file appears
 after an error, an interrupt or a full disk there is none, and what --force would have replaced is still there. Of a
 link, the file it points to is written. The same command gives the same bytes.
 
-to standard output (-), a pipe or a device goes WAV without a length, or whole FLAC with --format flac; what else is
-to be said then goes to standard error. SIGTERM ends a render as Ctrl-C does, with exit code 143."""
+a file holds what was played. Floats (--bit-depth 32f) keep any level; in whole numbers, and in lossy formats, a peak
+above full scale would be cut off, so all of the sound is lowered then, by what is said, and all stems by as much as the
+loudest of them needs. --limit bends loud samples instead, as live sound is bent: above -6 dBFS, never above -0.1.
+
+a name's suffix decides what the file is: {formats}.
+OGG (Vorbis), Opus and MP3 are lossy, of high quality and without a bit depth; OGG goes up to 200 kHz, MP3 up to 48 kHz,
+Opus knows 8, 12, 16, 24 and 48 kHz. Their bytes are the same as long as libsndfile is.
+
+to standard output (-), a pipe or a device go the bytes that a file would hold, true sizes first. WAV that need not wait
+for its level (--limit or floats, without --normalize and --loudness) and whose length is known (--tail) comes as it is
+made; all else once it is whole. What else is to be said then goes to standard error. SIGTERM ends a render as Ctrl-C
+does, with exit code 143."""
 
 
 def add(commands: Commands[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     p = commands.add_parser(
         "render",
-        help="play notes or a MIDI file into a WAV or FLAC file",
+        help="play notes or a MIDI file into a WAV, FLAC, AIFF, OGG, Opus or MP3 file",
         description=DESCRIPTION,
-        epilog=f"{EXAMPLES}\n\n{EPILOG}",
+        epilog=f"{EXAMPLES.format(formats=', '.join(SUFFIXES))}\n\n{EPILOG}",
         formatter_class=Help,
     )
     p.add_argument(
@@ -116,15 +129,22 @@ def _add_files(p: argparse._ArgumentGroup) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="a name in .wav or .flac, or - for standard output; default: PRESET.wav. For several presets the folder "
-        "of such files",
+        help="a name in .wav or another suffix, see below, or - for standard output; default: PRESET.wav. For several "
+        "presets the folder of such files",
     )
-    p.add_argument("--format", default="wav", choices=("wav", "flac"), help="of what has no name to tell it")
-    p.add_argument("--bit-depth", default="24", choices=tuple(BIT_DEPTHS), help="16 is dithered, 32f are floats")
+    p.add_argument("--format", default="wav", choices=tuple(FORMATS), help="of what has no name to tell it")
+    p.add_argument(
+        "--bit-depth",
+        default=DEFAULT_DEPTH,
+        choices=tuple(BIT_DEPTHS),
+        help="16 is dithered, 32f are floats; lossy formats have none",
+    )
     p.add_argument("--seed", type=int, default=0, metavar="N", help="of the dither")
     level = p.add_mutually_exclusive_group()
     level.add_argument("--gain", default="0", metavar="DB", help="louder or softer by this")
     level.add_argument("--normalize", nargs="?", const="-1", metavar="DBFS", help="bring the peak there; alone: to -1")
+    level.add_argument("--loudness", metavar="LUFS", help="bring the integrated loudness there, such as -16")
+    p.add_argument("--limit", action="store_true", help="the soft limiter of live sound, after the gain; see below")
     p.add_argument("--stems", choices=("channel", "key"), help="a file for every MIDI channel or key instead of one")
     p.add_argument(
         "--report", type=Path, metavar="FILE", help="JSON: versions, levels, speed, stolen voices, faults; - prints it"
@@ -141,7 +161,7 @@ def _run(args: argparse.Namespace) -> int:
     jobs = [job for name, preset in presets for job in _jobs(args, name, preset, given, setup, treatment)]
     _check_outputs(jobs, args.report)
     for remark in given.remarks if given else ():
-        _note(f"{clean(str(args.midi))}: {remark}")
+        _note(f"{printable(str(args.midi))}: {remark}")
     _note_programs(args, given, [preset for _, preset in presets])
     label = presets[0][1].name if len(presets) == 1 else f"{len(presets)} presets"
     with Progress(label, sum(job.seconds for job in jobs)) as progress:
@@ -178,34 +198,39 @@ def _note_programs(args: argparse.Namespace, given: Score | None, presets: Seque
     """Program changes are for a rack; alone, a preset plays whatever the file asks for."""
     changes = int((given.data[:, 0] & 0xF0 == 0xC0).sum()) if given else 0
     if changes and any(isinstance(preset, Preset) for preset in presets):
-        _note(f"{clean(str(args.midi))}: {changes} program changes passed over; --map or a rack gives channels presets")
+        told = f"{changes} program changes passed over; --map or a rack gives channels presets"
+        _note(f"{printable(str(args.midi))}: {told}")
 
 
 def _setup(args: argparse.Namespace, facts: Mapping[str, Any]) -> Setup:
     """What was asked for; where nothing was, what a take was played with."""
     rate = quantity("--sample-rate", args.sample_rate, "Hz") if args.sample_rate else facts.get("sample_rate", 48_000.0)
     if rate != int(rate):
-        raise PhysicsError("--sample-rate", rate, "must be a whole number of Hz in a file", "try 48000")
-    tuning = args.tuning or facts.get("tuning")
+        raise SettingError("--sample-rate", rate, "must be a whole number of Hz in a file", "try 48000")
     return Setup(
         rate,
         args.block_size,
         facts.get("oversample") if args.oversample is None else args.oversample,
         facts.get("polyphony") if args.polyphony is None else args.polyphony,
-        load_tuning(tuning) if tuning else None,
+        tuning(args.tuning or facts.get("tuning")),
         args.mono or facts.get("mono", False),
     )
 
 
 def _treatment(args: argparse.Namespace) -> Treatment:
-    if args.stems and args.normalize is not None:
-        raise UsageError("--normalize would give every stem another gain, so that they no longer add up; use --gain")
+    for name, value in (("--normalize", args.normalize), ("--loudness", args.loudness)):
+        if args.stems and value is not None:
+            raise UsageError(f"{name} would give every stem another gain, so that they no longer add up; use --gain")
+    if args.limit and args.normalize is not None:
+        raise UsageError("--normalize leaves nothing for --limit to do; leave one of them out, or use --loudness")
     if args.seed < 0:
         raise UsageError(f"--seed = {args.seed}: must be 0 or more; choose another")
     return Treatment(
         depth=args.bit_depth,
         gain=_decibels("--gain", args.gain),
         normalize=None if args.normalize is None else _decibels("--normalize", args.normalize),
+        loudness=None if args.loudness is None else _decibels("--loudness", args.loudness),
+        limit=args.limit,
         tail=None if args.tail is None else quantity("--tail", args.tail, "s"),
         seed=args.seed,
         format=args.format,
@@ -214,8 +239,7 @@ def _treatment(args: argparse.Namespace) -> Treatment:
 
 
 def _decibels(name: str, text: str) -> float:
-    number = text.strip()
-    number = number[:-4] if number.lower().endswith("dbfs") else number.removesuffix("dB").removesuffix("db")
+    number = re.sub(r"(?i)\s*(dBFS|dB|LUFS)$", "", text.strip())
     db = quantity(name, number, "")
     if abs(db) > _MOST_DB:
         raise UsageError(f"{name} = {shown(text)}: must be {-_MOST_DB:g} to {_MOST_DB:g} dB")
@@ -255,7 +279,7 @@ def _cut(args: argparse.Namespace, score: Score) -> Score:
     if start > 0.0 or end is not None:
         score = score.between(start, end)
     if not score.keys:
-        what = clean(str(args.midi)) if args.midi else "the notes"
+        what = printable(str(args.midi)) if args.midi else "the notes"
         faults = f" ({'; '.join(score.remarks)})" if score.remarks else ""
         where = " in this channel or time" if args.channel or args.end or start else ""
         raise ScoreError(f"{what}: no note begins{where}{faults}; nothing to render")
@@ -274,7 +298,7 @@ def _jobs(
     parts = score.parts(args.stems).items()
     outputs = [Output(path.with_name(f"{path.stem}-{part}{path.suffix}"), stem) for part, stem in parts]
     shares = [tuple(outputs[first :: cores()]) for first in range(cores())]
-    return [Job(preset, setup, treatment, share) for share in shares if share]
+    return [Job(preset, setup, treatment, share, together=str(path)) for share in shares if share]
 
 
 def _path(args: argparse.Namespace, name: str) -> Path:
@@ -311,6 +335,7 @@ def _tell(outcomes: Sequence[Outcome], reports: Sequence[dict[str, Any]], listen
         peak, loudness = report["peak_dbfs"], report["loudness_lufs"]
         level = "silence" if peak is None else f"peak {peak:.1f} dBFS"
         level += "" if loudness is None else f", {loudness:.1f} LUFS"
+        level += f", {report['bent_share']:.2%} of it limited" if report["bent_frames"] else ""
         name = named(Path(report["file"]))
         _say(f"wrote {name}: {report['seconds']:.2f} s, {level}, {report['speed']:.1f}x real time", listener)
         for text in _faults(report):
@@ -335,8 +360,9 @@ def _faults(report: dict[str, Any]) -> list[str]:
         f"channel {channel} asks for program {', '.join(programs)}, which no preset stands for; it keeps the one it has"
         for channel, programs in asked.items()
     ]
+    remarks = [report["level"]] if report["level"] else []
     silent = [f"{note} is silent: {reason}" for note, reason in report["silent_keys"].items()]
-    return [f"{report[key]} {text}" for key, text in faults.items() if report.get(key)] + left_out + silent
+    return remarks + [f"{report[key]} {text}" for key, text in faults.items() if report.get(key)] + left_out + silent
 
 
 def _say(text: str, listener: TextIO) -> None:
@@ -346,7 +372,7 @@ def _say(text: str, listener: TextIO) -> None:
 
 
 def _note(text: str) -> None:
-    print(f"jawari: note: {clean(text)}", file=sys.stderr)
+    print(f"jawari: note: {printable(text)}", file=sys.stderr)
 
 
 def _raise_errors(outcomes: Sequence[Outcome]) -> int:

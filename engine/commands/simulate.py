@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.commands.common import EPILOG, Commands, Help, quantity
-from engine.errors import PhysicsError
+from engine.errors import SettingError
 from engine.physics.string import Array
 from engine.preset.loader import load_preset
 from engine.rendering.errors import FileError
@@ -112,7 +112,7 @@ def _shape(text: str, length: float) -> Shape:
     try:
         kind, where, height = words[0], float(words[1]), quantity("--release", words[2], "m")
     except (IndexError, ValueError):
-        raise PhysicsError("--release", text, "not understood", remedy) from None
+        raise SettingError("--release", text, "not understood", remedy) from None
     if kind == "triangle" and 0.0 < where < 1.0:
         peak = where * length
         return lambda x: height * np.minimum(x / peak, (length - x) / (length - peak))
@@ -122,4 +122,4 @@ def _shape(text: str, length: float) -> Shape:
             return np.asarray(height * np.sin(where * np.pi * x / length))
 
         return mode
-    raise PhysicsError("--release", text, "no such shape", remedy)
+    raise SettingError("--release", text, "no such shape", remedy)

@@ -17,10 +17,12 @@ from engine.compiled import (
     pasted,
     single_rows,
     store_release,
+    touch_stack,
 )
 from engine.live.clock import advance, follow, place
 from engine.live.fields import *
 from engine.live.inlet import late_of, ring_of
+from engine.live.tape import run_along
 from engine.synth import fields as f
 from engine.synth.mixing import mix
 from engine.synth.mts import TUNING
@@ -43,6 +45,7 @@ class Player(NamedTuple):
     journal: Any
     log: Any
     gauges: Any
+    tape: Any
 
 
 @pasted
@@ -58,6 +61,7 @@ def player(address: Any) -> Any:
         integers(t[P_JOURNAL], ROWS + 2 * JOURNAL_SIZE),
         integers(t[P_LOG], ROWS + LOG_COLUMNS * LOG_SIZE),
         integers(t[P_GAUGES], GAUGES),
+        t[P_TAPE],
     )
 
 
@@ -68,11 +72,14 @@ def run_block(table: Any, frames: Any, out: Any, flags: Any, begun: Any) -> None
         return
     p = player(table)
     d = desk(p.ensemble)
+    if p.settings[X_ORIGIN] == 0:  # the first on this thread
+        touch_stack()
     late = follow(p.settings, p.numbers, p.gauges, begun, frames)
     welcome(d)
     fulfil_wishes(p, d)
     hand_over(p, d, begun, frames)
     sound(p, d, frames, out)
+    run_along(p.tape, frames, p.settings[X_CHANNELS], out)
     advance(p.settings, p.numbers, frames)
     note_block(p, frames, flags, begun, late)
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from engine.live.errors import DeviceError
 from engine.live.portaudio import INSTEAD, library, quiet
-from engine.preset.complaints import clean, shown
+from engine.preset.complaints import shown
+from engine.printable import printable
 
 RATES = (22050, 24000, 32000, 44100, 48000, 88200, 96000, 176400, 192000)  # worth offering
 MOST_CHANNELS = 8  # that are tried
@@ -57,7 +58,7 @@ class Card:
     high: float
 
     def __str__(self) -> str:
-        return clean(f"{self.name} ({self.host_api})")
+        return printable(f"{self.name} ({self.host_api})")
 
 
 def cards() -> list[Card]:
@@ -167,7 +168,7 @@ def refused(error: Exception, card: Card) -> DeviceError:
     """PortAudio's error as one line that says what to do."""
     code = _code(error)
     said = str(error.args[2][2] if code == Code.HOST and len(error.args) > 2 else error.args[0])
-    reason = REASONS.get(code, f"cannot be opened ({clean(said.rpartition(': ')[2])}); take another --device")
+    reason = REASONS.get(code, f"cannot be opened ({printable(said.rpartition(': ')[2])}); take another --device")
     return DeviceError(f"{card}: {reason}")
 
 

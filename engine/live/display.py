@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import IO
 
 from engine.live import job_control
@@ -13,7 +14,7 @@ from engine.live.meter import Reading
 from engine.live.news import news, status
 from engine.live.panel import BLOCK_CHARACTERS, Look, bare, draw
 from engine.live.terminal import can_write, cells, descriptor, encodable, in_foreground, obeys_escapes, size
-from engine.preset.complaints import clean
+from engine.printable import printable
 
 PERIOD = 0.1  # s between drawings
 CALM = 2.0  # s between plain lines about what has changed
@@ -24,14 +25,16 @@ Clock = Callable[[], float]
 class Display:
     """What both have in common. A `with` block closes it."""
 
-    def __init__(self, stream: IO[str], clock: Clock = time.monotonic) -> None:
+    def __init__(self, stream: IO[str] | None, clock: Clock = time.monotonic) -> None:
         self._stream, self._clock, self._next = stream, clock, clock()
         self._lock = threading.RLock()  # any thread may say something
 
     @staticmethod
-    def for_stream(stream: IO[str], quiet: bool = False, clock: Clock = time.monotonic) -> Display:
+    def for_stream(stream: IO[str] | None, quiet: bool = False, clock: Clock = time.monotonic) -> Display:
         """A panel if this is a terminal that can show one, else lines; when quiet, only lines about trouble."""
-        return Panel(stream, clock) if obeys_escapes(stream) and not quiet else Lines(stream, quiet, clock)
+        if stream is not None and obeys_escapes(stream) and not quiet:
+            return Panel(stream, clock)
+        return Lines(stream, quiet, clock)
 
     @property
     def due(self) -> bool:
@@ -59,14 +62,17 @@ class Display:
         self._next = self._clock() + PERIOD
 
     def _write(self, text: str) -> None:
-        self._stream.write(encodable(self._stream, text))
-        self._stream.flush()
+        """A stream that is closed, or full, or read by nobody any more, ends nothing: only what it would have said."""
+        with suppress(OSError, ValueError):
+            if self._stream is not None:
+                self._stream.write(encodable(self._stream, text))
+                self._stream.flush()
 
 
 class Lines(Display):
     """For files, pipes and those who want it quiet: lines about what has changed and matters, free of escapes."""
 
-    def __init__(self, stream: IO[str], quiet: bool = False, clock: Clock = time.monotonic) -> None:
+    def __init__(self, stream: IO[str] | None, quiet: bool = False, clock: Clock = time.monotonic) -> None:
         super().__init__(stream, clock)
         self._quiet, self._news, self._status = quiet, clock(), clock() + STATUS
         self._before: Reading | None = None
@@ -87,7 +93,7 @@ class Lines(Display):
         if self._quiet and not problem:
             return
         with self._lock:
-            self._write("".join(f"{clean(line)}\n" for line in text.splitlines()))
+            self._write("".join(f"{printable(line)}\n" for line in text.splitlines()))
 
 
 class Panel(Display):
@@ -95,6 +101,7 @@ class Panel(Display):
 
     def __init__(self, stream: IO[str], clock: Clock = time.monotonic) -> None:
         super().__init__(stream, clock)
+        self._terminal = stream
         self._blocks, self._colours = can_write(stream, BLOCK_CHARACTERS), not os.environ.get("NO_COLOR")
         self._reading: Reading | None = None
         self._shown: tuple[list[str], int] = [], 0  # the lines on the screen, and the columns they were drawn for
@@ -127,12 +134,12 @@ class Panel(Display):
 
     def _draw(self, said: str = "") -> None:
         """Everything in one write, so that nothing flickers."""
-        lines = [clean(line) for line in said.splitlines()]
+        lines = [printable(line) for line in said.splitlines()]
         if not in_foreground(descriptor(self._stream)):
             self.leave()
             self._write("".join(f"{line}\n" for line in lines))
             return
-        columns, rows = size(self._stream)
+        columns, rows = size(self._terminal)
         look = Look(columns - 1, self._blocks, self._colours)
         panel = [] if self._reading is None else draw(self._reading, look)[: rows - 1]
         if (panel, columns) == self._shown and not lines:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from engine.errors import EngineError
+from engine.errors import EngineError, Exit
+from engine.errors import MissingPart as MissingPart  # what live play lacks is caught here
 
 
 class DeviceError(EngineError):
     """A sound card that is not there, is busy, or cannot do what it is asked for."""
 
-    exit_code = 9
+    exit_code = Exit.CARD
 
 
 class PortError(EngineError):
     """A MIDI port that is not there or cannot be opened."""
 
-    exit_code = 10
-
-
-class MissingPart(EngineError):
-    """A library that live play needs and the system lacks."""
-
-    exit_code = 11
+    exit_code = Exit.INPUT

@@ -5,7 +5,8 @@ from __future__ import annotations
 INLETS = 32  # ways in for events, each with one producer at a time
 
 # The player's table of addresses.
-P_SETTINGS, P_NUMBERS, P_ENSEMBLE, P_INLETS, P_WISHES, P_JOURNAL, P_LOG, P_GAUGES, PLAYER = range(9)
+P_SETTINGS, P_NUMBERS, P_ENSEMBLE, P_INLETS, P_WISHES, P_JOURNAL, P_LOG, P_GAUGES, P_TAPE, PLAYER = range(10)
+# P_TAPE is 0 if the sound is not recorded.
 
 # P_SETTINGS: integers. While a stream runs, Python writes only X_DELAY and X_LISTEN.
 # From X_ORIGIN on they are the clock's, as are W_FRAME to W_SLACK, W_EARLIEST and W_MOVED.
@@ -69,3 +70,18 @@ WRITTEN, ROWS = 0, 8
     Q_BENT,  # frames in which the limiter bent a sample
     GAUGES,
 ) = range(12)
+
+# A tape: what the card was given, on its way to the disk. Integers, then rows of (frame, count) for what was lost.
+(
+    T_WRITTEN,  # frames, by the audio thread
+    T_LOST,  # frames for which there was no room
+    T_GAPS,  # rows of these
+    T_RING,  # the address of its samples
+    T_FRAMES,  # that the ring holds, a power of two
+    _,
+    _,
+    _,
+    T_READ,  # frames, by whoever empties it; another cache line
+) = range(9)
+T_ROWS, GAPS = 16, 64
+TAPE = T_ROWS + 2 * GAPS

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from engine.live.meter import SILENCE, Level, Reading, String
 from engine.live.terminal import cells, cut
-from engine.preset.complaints import clean
+from engine.printable import printable
 
 EIGHTHS = "▏▎▍▌▋▊▉█"
 BLOCKS, ASCII = ("█", "▒", "·", "│"), ("#", "=", ".", "|")  # a bar's filled and hatched cells, the others, its mark
@@ -83,7 +83,7 @@ def _bar_width(look: Look) -> int:
 
 def _title(r: Reading, width: int) -> Line:
     facts = f"{r.rate:.0f} Hz, {r.block_size} frames, {1e3 * r.latency:.1f} ms"
-    preset, device = clean(r.preset) or "no preset", clean(r.device) or "no device"
+    preset, device = printable(r.preset) or "no preset", printable(r.device) or "no device"
     room = max(width - cells(preset) - cells(facts) - 4, 8)
     return [(preset, BOLD), (f"  {cut(device, room)}  {facts}", "")]
 
@@ -159,7 +159,7 @@ def _finish(line: Line, look: Look) -> str:
     """Cut to the width and coloured."""
     room, texts = look.width, []
     for text, colour in line:
-        text = cut(clean(text), room)
+        text = cut(printable(text), room)
         room -= cells(text)
         texts.append(f"\x1b[{colour}m{text}\x1b[0m" if colour and text.strip() and look.colours else text)
     return "".join(texts).rstrip()

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from engine.live import fields as x
 from engine.live.inlet import let_go, offer_tuning, send
+from engine.live.tape import Tape
 from engine.synth import fields as f
 from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
@@ -70,7 +71,9 @@ class Player:
         self.numbers[[x.W_FRAME, x.W_NOMINAL]] = 1e9 / sample_rate
         inside = (self._inlet_rows, self._wishes, self._journal, self._log, self._gauges)
         addresses = [array.ctypes.data for array in (self.settings, self.numbers, *inside)]
-        self._table = np.array([*addresses[: x.P_ENSEMBLE], self.seats.address, *addresses[x.P_ENSEMBLE :]], np.int64)
+        addresses.insert(x.P_ENSEMBLE, self.seats.address)
+        self._table = np.array([*addresses, 0], np.int64)
+        self._tape: Tape | None = None
 
     @property
     def address(self) -> int:
@@ -100,6 +103,10 @@ class Player:
     def listen(self, channels: Sequence[int]) -> None:
         """Hear only these MIDI channels, 0 to 15."""
         self.settings[x.X_LISTEN] = sum(1 << channel for channel in set(channels))
+
+    def record(self, tape: Tape) -> None:
+        """Let a tape run along, from the next stream on."""
+        self._tape, self._table[x.P_TAPE] = tape, tape.address
 
     def pause_over(self, slack: float = 0.0) -> None:
         """A stream begins: its clock is new, and a block may be `slack` seconds late before it is missed."""

@@ -21,15 +21,17 @@ from engine.live.changes import Programs
 from engine.live.computer_keys import Command, ComputerKeys, help_lines
 from engine.live.demo import Demo
 from engine.live.display import Display
+from engine.live.locked import lock_memory
 from engine.live.meter import Meter, Reading
 from engine.live.midi.inputs import Inputs
 from engine.live.news import report
 from engine.live.player import Player
 from engine.live.portaudio import JACK
+from engine.live.recorder import Recorder
 from engine.live.stream import Stream
-from engine.live.take import Take
 from engine.live.watch import Watch
 from engine.preset.rack import Rack
+from engine.rendering.interrupts import Stopped
 from engine.rendering.score import Score
 from engine.synth.ensemble import Seats, design_part
 from engine.synth.instrument import Instrument
@@ -58,8 +60,8 @@ class Plan:
     keys: bool
     score: Score | None  # of the demo
     seconds: float | None
-    take: Path | None
-    facts: Mapping[str, Any]  # what the take is to remember
+    record: Sequence[Path]  # a MIDI file, an audio file, or both
+    facts: Mapping[str, Any]  # what is to be remembered with the take
     force: bool
 
     def instrument(self, number: int) -> Instrument:
@@ -73,7 +75,6 @@ class Session:
 
     def __init__(self, plan: Plan, quiet: bool = False) -> None:
         self._plan = plan
-        self._take = Take(plan.take, plan.sample_rate, plan.force, plan.facts) if plan.take else None
         seats = Seats.of(plan.rack, plan.sample_rate, plan.channels, plan.oversample)
         self._player = Player(plan.sample_rate, plan.block_size, plan.channels, plan.delay, seats)
         self._player.listen(plan.listen)
@@ -82,16 +83,20 @@ class Session:
         names = {program: plan.rack.parts[number].label for program, number in plan.rack.programs.items()}
         self._programs, self._meter = Programs(self._player, names, plan.instrument), Meter(self._player)
         self._display = Display.for_stream(sys.stdout, quiet)
+        self._recorder = Recorder(self._player, plan.record, plan.force, dict(plan.facts), self._say_problem)
         self._demo: Demo | None = None
         self._inputs: Inputs | None = None
 
     def run(self) -> None:
-        """Play until somebody quits, the demo is over, or the time is up; report at the end."""
+        """Play until somebody quits, the demo is over, or the time is up; report when what was recorded is safe."""
         try:
-            self._play()
+            with self._recorder:
+                self._play()
         finally:
             if self._player.gauges.blocks:
                 self._tell_how_it_went()
+        if self._recorder.error:
+            raise self._recorder.error
 
     def _play(self) -> None:
         with ExitStack() as undo:
@@ -108,7 +113,9 @@ class Session:
             if self._plan.score is not None:
                 events = self._plan.score.events(self._plan.sample_rate)
                 self._demo = Demo(self._player, ((at / self._plan.sample_rate, tuple(data)) for at, data in events))
-            with suppress(KeyboardInterrupt):
+            if refusal := lock_memory():
+                self._display.say(f"note: {refusal}")
+            with suppress(KeyboardInterrupt, Stopped):
                 self._loop(watch, keys)
 
     def _stream(self, card: Card) -> Stream:
@@ -131,7 +138,6 @@ class Session:
                 self._demo.tick()
                 if self._demo.over:
                     return
-            self._follow_events()
             self._programs.tick(self._display.say)
             if time.monotonic() - looked > LOOK:
                 looked = time.monotonic()
@@ -156,19 +162,10 @@ class Session:
             self._display.say("\n".join(help_lines(self._plan.keys)))
         return command
 
-    def _follow_events(self) -> None:
-        """Keep what was played."""
-        events = self._player.new_events("session")
-        if self._take:
-            self._take.add(events)
-
     def _tell_how_it_went(self) -> None:
-        self._follow_events()
-        for line in report(self._meter.read()):
-            print(line)
-        if self._take:
-            self._take.write()
-            print(f"wrote {self._take.path}; rendered at {self._plan.sample_rate:g} Hz it gives the same samples")
+        with suppress(OSError, ValueError):  # nobody listens any more
+            for line in [*report(self._meter.read()), *self._recorder.said]:
+                print(line, flush=True)
 
     def _say_problem(self, text: str) -> None:
         self._display.say(text, problem=True)

@@ -16,6 +16,7 @@ from engine.physics.string import Array, require
 SHAPES = ("raised-cosine", "drawn")
 RAISED_COSINE, DRAWN = range(2)
 
+EDGE = 0.01  # of the length: no nearer to an end do keys and controllers move what plucks
 SUDDEN = 30.0  # of a drawn string: how much faster the finger leaves it than it has come
 
 

@@ -26,6 +26,7 @@ class Values:
 
     def __init__(self, root: Node, folder: Path | None, complaints: Complaints) -> None:
         self.complaints = complaints
+        self.doubts: list[str] = []  # about what is accepted, and yet may not be meant
         self._counts = dict.fromkeys(REPEATED, 0)
         self._folder = folder
         self._places = {"": root.place}
@@ -140,7 +141,13 @@ class Values:
 
     def _parse(self, key: Key, path: str, node: Node) -> None:
         try:
-            self._values[path] = self._read(key, path, plain_value(node))
+            value = plain_value(node)
+            self._values[path] = found = self._read(key, path, value)
+            if key.kind == "number" and (guess := kinds.likelier(key, value, found)):
+                self.doubts.append(
+                    f"{node.place}: {path} = {shown(value)}: is {shown(value)} {key.unit}, as any number "
+                    f"without a unit; did you mean {guess}?"
+                )
         except PhysicsError as error:
             self.refuse(path, f"{error.limit}; {error.remedy}", physical=True)
         except PresetError as error:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 from engine.errors import PhysicsError, PresetError
+from engine.printable import printable
 
 MAX_COMPLAINTS = 50
 _SHOWN = 60  # characters of a value or a key
@@ -54,7 +55,7 @@ class Complaints:
         if not self._lines:
             return
         ordered = sorted(self._lines, key=lambda entry: (entry[0].name, entry[0].line or 0))
-        error = PresetError("\n".join(f"{clean(str(place))}: {message}" for place, message in ordered))
+        error = PresetError("\n".join(f"{printable(str(place))}: {message}" for place, message in ordered))
         if self._all_physical:
             error.exit_code = PhysicsError.exit_code
         raise error from None
@@ -73,10 +74,5 @@ def shown(value: object) -> str:
             text = f"{value:.6g}" if isinstance(value, float) else str(value)
         except ValueError:  # an int of more digits than Python is willing to print
             text = "a huge number"
-    text = clean(" ".join(text[: 4 * _SHOWN].split()))
+    text = printable(" ".join(text[: 4 * _SHOWN].split()))
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
-
-
-def clean(text: str) -> str:
-    """Text without line breaks, escapes or other characters that do not print."""
-    return "".join(c if c.isprintable() else "?" for c in text)

@@ -7,6 +7,7 @@ documents) is refused, and size is counted while reading, so that a hostile file
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -22,6 +23,7 @@ MAX_KEY = 200  # characters of a dotted key that are kept for messages
 
 # libyaml where PyYAML was built with it: the same events, some twenty times faster.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TABBED = re.compile(r"[ -]*\t")
 _NULLS = frozenset({"~", "null", "Null", "NULL"})
 
 
@@ -62,8 +64,11 @@ def read_yaml(text: str, name: str, complaints: Complaints, key: str = "") -> No
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
         position = getattr(error, "position", None)  # of a character that YAML does not allow
         line = mark.line if mark else text.count("\n", 0, position) if position is not None else 0
-        last = len(text.splitlines())  # a mark may stand behind the end
-        composer.fatal(min(line + 1, last), f"is not valid YAML: {shown(problem)}; mend it there")
+        lines = text.splitlines()
+        place = min(line + 1, len(lines))  # a mark may stand behind the end
+        if lines and _TABBED.match(lines[place - 1]):
+            composer.fatal(place, "is indented with a tab, which YAML does not take; put blanks there")
+        composer.fatal(place, f"is not valid YAML: {shown(problem)}; mend it there")
     except UnicodeEncodeError:
         composer.fatal(1, "holds characters that are not text; write it in UTF-8")
 

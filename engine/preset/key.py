@@ -21,3 +21,5 @@ class Key:
     required: bool = False  # where its group (and its profile) is given
     profiles: tuple[str, ...] = ()  # the barrier profiles it belongs to; all if empty
     replaces: tuple[str, ...] = ()  # what an override of this key makes moot in the preset
+    usual: tuple[float, float] = (0.0, inf)  # a number without unit above these is asked about: is another unit meant?
+    units: tuple[str, ...] = ()  # which ones people think in

@@ -20,7 +20,7 @@ from engine.preset.files import beside, read_rows
 from engine.preset.key import Key
 from engine.preset.playing import RESERVED
 from engine.preset.tuning import Tuning, load_tuning
-from engine.units import parse_pitch, parse_quantity
+from engine.units import is_bare, parse_pitch, parse_quantity
 
 Pairs = tuple[tuple[float, float], ...]
 
@@ -55,7 +55,23 @@ def choice(key: Key, path: str, value: object) -> object:
 def number(key: Key, path: str, value: object, unit: str | None = None) -> float:
     """A quantity in the key's unit (or in another) and range."""
     unit = key.unit if unit is None else unit
-    return _within(key, path, parse_quantity(value, unit), unit)
+    found = parse_quantity(value, unit)
+    try:
+        return _within(key, path, found, unit)
+    except PhysicsError as error:
+        if guess := likelier(key, value, found):
+            raise PhysicsError(path, found, error.limit, f"{error.remedy}; did you mean {guess}?") from None
+        raise
+
+
+def likelier(key: Key, value: object, found: float) -> str:
+    """What a number without unit, too large to be usual, may have meant: the same with a unit; "" for nothing."""
+    low, high = key.usual
+    if not is_bare(value) or abs(found) <= high:
+        return ""
+    number = value.strip() if isinstance(value, str) else f"{value:g}"
+    meant = (f"{number} {unit}" for unit in key.units)
+    return next((text for text in meant if low <= abs(parse_quantity(text, key.unit)) <= high), "")
 
 
 def whole(key: Key, path: str, value: object) -> int:

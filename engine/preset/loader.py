@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
-from engine.errors import PresetError
+from engine.errors import PhysicsWarning, PresetError
 from engine.physics.problem import Problem
 from engine.preset.build import build_controllers, build_problem
 from engine.preset.check import Values
@@ -17,9 +19,9 @@ from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node, read_object, read_yaml
 from engine.preset.files import MAX_BYTES, shipped
 from engine.preset.overrides import PLACE, Overrides, apply_overrides
-from engine.preset.playing import Controller, Velocity
+from engine.preset.playing import Controller, Tracking, Velocity
 from engine.preset.tuning import Tuning, load_tuning
-from engine.reading import read_text
+from engine.reading import MIDI_SUFFIXES, read_text
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Preset:
     release: float
     tuning: Tuning
     velocity: Velocity
+    tracking: Tracking
     controllers: tuple[Controller, ...]
     pans: tuple[float, ...]  # of problem.pickups
     phrase: str
@@ -59,6 +62,8 @@ def load_preset(
     problem = build_problem(values)
     controllers = build_controllers(values)
     complaints.raise_if_any()
+    for doubt in values.doubts:
+        warnings.warn(doubt, PhysicsWarning, stacklevel=2)
     assert problem is not None  # there was nothing to complain about
     return Preset(
         name=values["name"],
@@ -73,6 +78,7 @@ def load_preset(
         release=values["release"],
         tuning=values["tuning"] if values.given("tuning") else load_tuning(),
         velocity=Velocity(values["velocity.force"], values["velocity.duration"]),
+        tracking=Tracking(*(values[f"tracking.{word}"] for word in ("duration", "force", "position", "release"))),
         controllers=controllers,
         pans=tuple(values[f"{path}.pan"] for path in values.instances("pickups")) or (0.0,),
         phrase=values["phrase"],
@@ -86,7 +92,12 @@ def _read(source: object, complaints: Complaints) -> tuple[Node, Path | None]:
         return read_object(source, "preset", complaints), None
     if not isinstance(source, str | os.PathLike):
         complaints.fatal(Place("preset"), f"{shown(source)} is no preset; give a shipped name, a path or a dict")
-    path = Path(os.fsdecode(source))
+    name = os.fsdecode(source)
+    if name.lower().endswith(MIDI_SUFFIXES):
+        complaints.fatal(
+            Place(name), f"is notes, not a preset to play them on; jawari render PRESET --midi {shown(quote(name))}"
+        )
+    path = Path(name)
     if isinstance(source, str):
         found = locate(source, complaints, Place("preset"))
         complaints.raise_if_any()

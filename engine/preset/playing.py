@@ -1,4 +1,4 @@
-"""How a preset answers the player: what velocity does to a pluck, and what controllers move."""
+"""How a preset answers the player: what velocity and the key do to a pluck, and what controllers move."""
 
 from __future__ import annotations
 
@@ -30,6 +30,18 @@ class Velocity:
         """What a note of this velocity multiplies force and duration by."""
         loudness = velocity / 100.0
         return loudness**self.force, loudness**self.duration
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """Powers of pitch / the string's own pitch that multiply force, duration and position of the excitation and the
+    time of the release. The default is a hand that is quicker on higher strings: a note is the same wave, transposed.
+    """
+
+    duration: float = -1.0
+    force: float = 0.0
+    position: float = 0.0
+    release: float = 0.0
 
 
 @dataclass(frozen=True)

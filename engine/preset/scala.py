@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from engine.errors import PresetError
-from engine.preset.complaints import Place, clean, shown
+from engine.preset.complaints import Place, shown
 from engine.preset.files import MAX_BYTES
+from engine.printable import printable
 from engine.reading import read_text
 
 MAX_LINES = 20_000
@@ -81,10 +82,10 @@ class _Lines:
         try:
             text = read_text(path, MAX_BYTES, PresetError, errors="replace")  # many descriptions are in Latin-1
         except PresetError as error:
-            raise PresetError(f"{clean(str(path))}: {error}") from None
+            raise PresetError(f"{printable(str(path))}: {error}") from None
         self.place, self.value = Place(str(path)), ""
         if text.count("\n") + text.count("\r") > MAX_LINES:
-            raise PresetError(f"{clean(str(path))}: has more than {MAX_LINES} lines; shorten it")
+            raise PresetError(f"{printable(str(path))}: has more than {MAX_LINES} lines; shorten it")
         numbered = enumerate(re.split("\r\n?|\n", text), 1)
         self._lines = ((number, line) for number, line in numbered if not line.startswith("!"))
 
@@ -94,7 +95,7 @@ class _Lines:
             if blank or line.strip():
                 self.place, self.value = Place(self.place.name, number), line.strip()
                 return self.value
-        raise PresetError(f"{clean(self.place.name)}: ends before {what}; add it")
+        raise PresetError(f"{printable(self.place.name)}: ends before {what}; add it")
 
     def rest(self, most: int) -> Iterator[str]:
         """At most so many values."""
@@ -124,7 +125,7 @@ class _Lines:
 
     def refuse(self, limit: str, remedy: str) -> NoReturn:
         """Complain about the last value."""
-        raise PresetError(f"{clean(str(self.place))}: {shown(self.value)}: {limit}; {remedy}")
+        raise PresetError(f"{printable(str(self.place))}: {shown(self.value)}: {limit}; {remedy}")
 
     def end(self, limit: str, remedy: str) -> None:
         """Nothing but blank lines may follow."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 from textwrap import fill
+from typing import Any
 
 from engine.physics.barrier import Barrier
 from engine.physics.excitation import SHAPES, Excitation
 from engine.physics.problem import PICKUP_KINDS, Contact, Pickup
 from engine.preset.key import Key
 from engine.preset.materials import MATERIALS
-from engine.preset.playing import MAX_CONTROLLERS, TARGETS, Velocity
+from engine.preset.playing import MAX_CONTROLLERS, TARGETS, Tracking, Velocity
 from engine.preset.profiles import SURFACES, own
 
 PROFILES = (*SURFACES, "points")  # surfaces are distributed along the string, points are lumped
@@ -20,8 +21,12 @@ _RANGES = {"tuning": "text", "source": "pressure, wheel, cc1 to cc119", "span": 
 MAX_PICKUPS = 16
 
 
-def _number(name: str, unit: str, limits: tuple[float, float], default: float | None, meaning: str) -> Key:
-    return Key(name, "number", meaning, default, unit, *limits)
+_PLACES = {"usual": (1e-3, 5.0), "units": ("mm", "cm")}  # of the barrier along the string
+_HEIGHTS = {"usual": (1e-5, 0.05), "units": ("mm",)}
+
+
+def _number(name: str, unit: str, limits: tuple[float, float], default: float | None, meaning: str, **more: Any) -> Key:
+    return Key(name, "number", meaning, default, unit, *limits, **more)
 
 
 def _choice(name: str, choices: tuple[str, ...], default: str | None, meaning: str) -> Key:
@@ -32,7 +37,10 @@ TABLE = (
     Key("name", "text", "What the preset is called.", "Unnamed", low=1, high=80),
     Key("about", "text", "One line about it.", "", low=0, high=1000),
     _choice("model", ("modal", "fd"), "modal", "Model of the string: exact modes, or finite differences."),
-    Key("string.length", "number", "Speaking length.", None, "m", 1e-3, 100.0, required=True),
+    Key(
+        "string.length", "number", "Speaking length.",
+        None, "m", 1e-3, 100.0, required=True, usual=(0.05, 5.0), units=("cm", "mm"),
+    ),
     _number(
         "string.density", "kg/m", (1e-7, 1e3), None,
         "Mass per length. Without it: that of a solid round wire of this diameter and material.",
@@ -40,7 +48,7 @@ TABLE = (
     Key(
         "string.diameter", "number",
         "Diameter of a round wire (of the core, if density is given too). Needs material.",
-        None, "m", 1e-6, 0.1, replaces=_WIRE,
+        None, "m", 1e-6, 0.1, replaces=_WIRE, usual=(1e-4, 7e-3), units=("mm", "in"),
     ),
     Key(
         "string.material", "choice",
@@ -80,9 +88,15 @@ TABLE = (
         + "points: obstacles at single points. Without barrier: a free string.",
         choices=PROFILES, required=True,
     ),
-    _number("barrier.from", "m", (0.0, 100.0), 0.0, "Where the barrier begins; without it, a table at its first x."),
-    _number("barrier.to", "m", (0.0, 100.0), None, "Where it ends. Without it: the string's end, or a table's last x."),
-    _number("barrier.height", "m", (-1.0, 1.0), 0.0, "Offset of the whole profile."),
+    _number(
+        "barrier.from", "m", (0.0, 100.0), 0.0, "Where the barrier begins; without it, a table at its first x.",
+        **_PLACES,
+    ),
+    _number(
+        "barrier.to", "m", (0.0, 100.0), None, "Where it ends. Without it: the string's end, or a table's last x.",
+        **_PLACES,
+    ),
+    _number("barrier.height", "m", (-1.0, 1.0), 0.0, "Offset of the whole profile.", **_HEIGHTS),
     *(key for surface in SURFACES.values() for key in surface.keys),
     own(
         "points", "at", "pairs",
@@ -119,15 +133,16 @@ TABLE = (
     Key("polyphony", "whole", "How many strings may sound at a time.", 16, low=1, high=256),
     Key(
         "gain", "level",
-        "Loudness on top of the calibration, by which one note of velocity 100 peaks near -12 dBFS in every preset.",
+        "Loudness on top of the calibration, by which a note of velocity 100 is equally loud on every key of every "
+        "preset.",
         0.0, "dB", -60.0, 24.0,
     ),
     _number("release", "s", (1e-3, 60.0), 0.3, "Time in which a string falls by 60 dB once its key is let go."),
     Key(
         "tuning", "tuning",
-        "What the keys sound, in parts between commas: a scale (equal, just, pythagorean, meantone, a Scala file.scl "
-        "beside the preset; `just on D` puts 1/1 on D, otherwise it is on C), a reference (A4=432, 432 Hz; otherwise "
-        "A4=440), or a file.kbm in place of note and reference.",
+        "What the keys sound, in parts between commas: a scale (equal, just, pythagorean, meantone, an equal division "
+        "such as 19edo, a Scala file.scl beside the preset; `just on D` puts 1/1 on D, otherwise it is on C), a "
+        "reference (A4=432, 432 Hz; otherwise A4=440), or a file.kbm in place of note and reference.",
         "equal",
     ),
     _number(
@@ -137,6 +152,25 @@ TABLE = (
     _number(
         "velocity.duration", "", (-3.0, 3.0), Velocity.duration,
         "The excitation's duration goes with (velocity/100) to this power; below 0, loud notes are brighter.",
+    ),
+    _number(
+        "tracking.duration", "", (-2.0, 2.0), Tracking.duration,
+        "The excitation's duration goes with (pitch / the string's own pitch) to this power: at -1 it is the same "
+        "share of the period at every key, at 0 the same time.",
+    ),
+    _number(
+        "tracking.force", "", (-3.0, 3.0), Tracking.force,
+        "The excitation's force goes with (pitch / own pitch) to this power. Where tension makes the keys: at 2 all "
+        "strings swing equally far, at 1 as far as if they had been shortened instead, at 0 high ones hardly move.",
+    ),
+    _number(
+        "tracking.position", "", (-2.0, 2.0), Tracking.position,
+        "The excitation's position goes with (pitch / own pitch) to this power: where length makes the keys, a hand "
+        "that stays where it is has 1. At least 0.01 from both ends.",
+    ),
+    _number(
+        "tracking.release", "", (-2.0, 2.0), Tracking.release,
+        "The release goes with (pitch / own pitch) to this power: below 0, low strings are slower to stop.",
     ),
     Key(
         "map.source", "source",
@@ -163,7 +197,7 @@ TABLE = (
 )  # fmt: skip
 
 KEYS = {key.name: key for key in TABLE}
-GROUPS = ("string", "string.loss", "barrier", "contact", "excitation", "pickups", "velocity", "map")
+GROUPS = ("string", "string.loss", "barrier", "contact", "excitation", "pickups", "velocity", "tracking", "map")
 REPEATED = {  # groups that come several times: fewest, most, and how to write them
     "pickups": (1, MAX_PICKUPS, "{at: 0.1, kind: displacement}"),
     "map": (0, MAX_CONTROLLERS, "{source: wheel, to: barrier.height, range: [0 mm, 0.2 mm]}"),

@@ -1,7 +1,8 @@
 """Which frequency each MIDI key sounds: equal temperament, a few scales by name, Scala's .scl and .kbm files.
 
-A tuning is a text of parts between commas: a scale ("just", "just on D", "slendro.scl"), a reference ("A4=432",
-"432 Hz") or a key map ("white-keys.kbm"). What is not said is equal temperament, A4 = 440 Hz, and the scale's 1/1 on C.
+A tuning is a text of parts between commas: a scale ("just", "just on D", "19edo", "slendro.scl"), a reference
+("A4=432", "432 Hz") or a key map ("white-keys.kbm"). What is not said is equal temperament, A4 = 440 Hz, and the
+scale's 1/1 on C. Without a key map one key is one degree, as in Scala: with 19edo, 19 keys make an octave.
 Pitches are octaves (the base-2 logarithm of a ratio) until the very end, so that no file can make them overflow.
 """
 
@@ -16,12 +17,13 @@ from pathlib import Path
 
 from engine.errors import PresetError
 from engine.preset.complaints import shown
-from engine.preset.scala import HIGHEST, LOWEST, KeyMap, read_map, read_scale
+from engine.preset.scala import HIGHEST, LOWEST, MAX_DEGREES, KeyMap, read_map, read_scale
 from engine.units import note_to_key, parse_quantity
 
 MAX_TEXT = 1000  # characters; paths can be long
 
 _ON = re.compile(r"(.+?)\s+on\s+([A-Ga-g][#b♯♭]?)(-?[0-9]{1,2})?")
+_EQUAL = re.compile(r"([0-9]{1,6})[ -]*(?:(edo|tet)|(edt)|ed([0-9]{1,6})(?:/([0-9]{1,6}))?)(?=\s|$)", re.IGNORECASE)
 _REFERENCE = re.compile(r"(?:([A-Ga-g][#b♯♭]?-?[0-9]{1,2})\s*=\s*)?([-+−.]?[0-9].*)")
 
 
@@ -62,7 +64,7 @@ def load_tuning(text: str = "equal", locate: Callable[[str], Path] = Path) -> Tu
         if part.lower().endswith(".kbm"):
             kind = "key map"
             keys = read_map(locate(part))
-        elif not part.lower().endswith(".scl") and (match := _REFERENCE.fullmatch(part)):
+        elif not part.lower().endswith(".scl") and not _EQUAL.match(part) and (match := _REFERENCE.fullmatch(part)):
             kind = "reference"
             keys = keys._replace(reference=_key(match[1] or "A4"), frequency=_frequency(match[2]))
         else:
@@ -92,9 +94,22 @@ def _scale(part: str, keys: KeyMap, locate: Callable[[str], Path]) -> tuple[tupl
         return read_scale(locate(part)), keys
     if part.lower() in SCALES:
         return SCALES[part.lower()], keys
+    if match := _EQUAL.fullmatch(part):
+        return _equal(match), keys
     close = get_close_matches(part[:100].lower(), SCALES, n=1)
-    known = f"{', '.join(SCALES)}, a .scl or .kbm file, or a reference such as A4=432"
+    known = f"{', '.join(SCALES)}, equal divisions such as 19edo, a .scl or .kbm file, or a reference such as A4=432"
     raise PresetError(f"{shown(part)} must be {known}; {f'did you mean {close[0]}?' if close else 'choose one'}")
+
+
+def _equal(match: re.Match[str]) -> tuple[float, ...]:
+    """Equal parts of the octave (19edo, 19tet), of 3/1 (13edt), or of any ratio (13ed3, 9ed3/2)."""
+    steps, octave, tritave, above, below = match.groups()
+    period = (2, 1) if octave else (3, 1) if tritave else (int(above), int(below or 1))
+    if not 1 <= int(steps) <= MAX_DEGREES:
+        raise PresetError(f"{shown(match[0])}: must be 1 to {MAX_DEGREES} parts; write it like 19edo")
+    if not period[0] > period[1] > 0:
+        raise PresetError(f"{shown(match[0])}: what is divided must be above 1/1; write it like 13ed3")
+    return tuple(log2(period[0] / period[1]) * degree / int(steps) for degree in range(1, int(steps) + 1))
 
 
 def _key(note: str) -> int:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from engine.errors import EngineError
+from engine.errors import EngineError, Exit
 
 
 class ReportError(EngineError):
     """A file that is no report of earlier measurements: wrong usage."""
 
-    exit_code = 2
+    exit_code = Exit.USAGE
 
 
 class SlowerThanBefore(EngineError):
     """A comparison found something slower than is tolerated."""
 
-    exit_code = 8
+    exit_code = Exit.SLOWER

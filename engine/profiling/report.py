@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from engine.preset.complaints import clean
+from engine.printable import printable
 from engine.profiling.clocked import DURATION
 from engine.profiling.errors import ReportError
 from engine.profiling.limit import HOLDS
@@ -90,7 +90,7 @@ def _point(point: Point, take: Take, blocks: bool) -> dict[str, Any]:
 
 def read_report(path: Path) -> Earlier:
     """A report for comparison; anything else is refused."""
-    name = clean(str(path))
+    name = printable(str(path))
     try:
         found = json.loads(read_text(path, LARGEST, ReportError))
         if not isinstance(found, dict) or found.get("format") != FORMAT:
@@ -102,7 +102,7 @@ def read_report(path: Path) -> Earlier:
     except ReportError as error:
         raise ReportError(f"{name}: {error}") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        reason = clean(str(error))[:100]
+        reason = printable(str(error))[:100]
         reason = f"{reason} is missing" if isinstance(error, KeyError) else reason
         raise ReportError(f"{name}: is not a report of jawari profile --json ({reason}); name one") from None
     return Earlier(name, computer, conditions, points)

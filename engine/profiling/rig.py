@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import PhysicsError
+from engine.errors import SettingError
 from engine.preset.loader import Preset
 from engine.profiling import clocked
 from engine.profiling.limit import MOST
@@ -76,7 +76,7 @@ class Rig:
         mute = [f"{key_to_note(key)} is silent: {silent[key]}" for key in range(low, high + 1) if key in silent]
         if not self.keys:
             where = f"{key_to_note(low)} to {key_to_note(high)}"
-            raise PhysicsError("keys", where, f"none of them sounds ({mute[0]})", "choose others with --key-range")
+            raise SettingError("keys", where, f"none of them sounds ({mute[0]})", "choose others with --key-range")
         self.mute = mute[0] + (f" (and {len(mute) - 1} more)" if mute[1:] else "") if mute else ""
 
     @property

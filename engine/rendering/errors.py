@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from engine.errors import EngineError
+from engine.errors import EngineError, Exit
 
 
 class FileError(EngineError):
     """An output that cannot be written."""
 
-    exit_code = 6
+    exit_code = Exit.FILE
 
 
 class ScoreError(EngineError):
     """Notes or a MIDI file that cannot be played."""
 
-    exit_code = 7
+    exit_code = Exit.NOTES

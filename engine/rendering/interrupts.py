@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from math import inf
 
+from engine.ending import end, may_end
+
 ENDINGS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _AGAIN = 1.0  # s in which a further signal is an echo: wrappers send theirs to the group and to us
 
@@ -26,6 +28,8 @@ class _Ear:
 
     def hear(self, number: int, _: object) -> None:
         now = time.monotonic()
+        if may_end():
+            end(number)
         if self.held:
             self.waiting = self.waiting or number
         elif now - self.last > _AGAIN:
@@ -54,17 +58,17 @@ def listen(*numbers: int) -> dict[int, object]:
 
 
 @contextmanager
-def stoppable() -> Iterator[None]:
-    """Whatever tells the block to stop is raised in it, so that it can clean up behind itself."""
+def stoppable(*more: int) -> Iterator[None]:
+    """Whatever tells the block to stop, and `more` signals, are raised in it, so that it can clean up behind itself."""
     _ear.last = -inf
-    before = listen(*ENDINGS)
+    before = listen(*ENDINGS, *more)
     try:
         yield
     except (KeyboardInterrupt, Stopped) as stop:
         if _ear.last > -inf:
             before = {}  # the process is ending: echoes must go on being heard as such
         if isinstance(stop, Stopped):
-            with suppress(OSError):  # a terminal that closed hears nothing any more
+            with suppress(OSError, ValueError):  # a terminal that closed hears nothing any more
                 print("jawari: interrupted", file=sys.stderr)
         raise
     finally:
@@ -73,19 +77,23 @@ def stoppable() -> Iterator[None]:
 
 
 @contextmanager
-def held() -> Iterator[None]:
-    """Signals wait until the block is through, for steps between which something would be left lying about."""
+def held() -> Iterator[bool]:
+    """Signals wait until the block is through, for steps between which something would be left lying about.
+
+    Gives whether they were waiting already, for a block around this one.
+    """
+    before = _ear.held
     _ear.hold(True)
     try:
-        yield
+        yield before
     finally:
-        _ear.hold(False)
+        _ear.hold(before)
 
 
 @contextmanager
-def let_in() -> Iterator[None]:
-    """Within `held`, a block that signals may break off."""
-    _ear.hold(False)
+def let_in(not_before: bool = False) -> Iterator[None]:
+    """Within `held`, a block that signals may break off; not if it is all in one that must be through first."""
+    _ear.hold(not_before)
     try:
         yield
     finally:

@@ -1,7 +1,7 @@
 """Standard MIDI files, sound or damaged: whatever can be read of them is played, and what could not be is told.
 
 mido gives up at the first byte that it does not expect, and takes 2.7 s and 220 MB for each megabyte of a dense file;
-this reader keeps the events before the damage, goes on with the next track, and takes 0.15 s for the same megabyte.
+this reader keeps the events before the damage, goes on with the next track, and takes 0.01 s for the same megabyte.
 """
 
 from __future__ import annotations
@@ -16,13 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.physics.string import Array
-from engine.preset.complaints import clean
+from engine.printable import printable
 from engine.reading import read_bytes
 from engine.rendering.errors import ScoreError
+from engine.rendering.midi_run import Runs
 from engine.rendering.score import MOST_TUNINGS, Score, is_tuning, tuning_row, weight
 
-MOST_BYTES = 16_000_000
-MOST_EVENTS = 800_000  # of any kind: what Python reads in half a second
+MOST_BYTES = 32_000_000
+MOST_EVENTS = 5_000_000  # messages: sixteen hours of a busy take
+_MOST_EFFORT = 800_000  # events of any kind, but for plain messages: what Python reads in half a second
+_PLAIN = 8  # plain messages in a row after which a run of them is expected
+_AT_ONCE = 1 << 18  # ticks that become seconds together; their way there needs much memory
 _MOST_REMARKS = 20
 _DEFAULT_TEMPO = 500_000  # µs per quarter note: 120 a minute
 # SMPTE division: its upper byte names the frames a second; 29 is television's 30 drop-frame.
@@ -55,7 +59,8 @@ class Events:
     data: bytearray = field(default_factory=bytearray)  # three bytes each
     tempo_ticks: array[int] = field(default_factory=lambda: array("q"))
     tempos: array[int] = field(default_factory=lambda: array("q"))
-    budget: int = MOST_EVENTS
+    budget: int = _MOST_EFFORT
+    runs: Runs = field(default_factory=Runs)
     tunings: list[bytes] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
@@ -68,7 +73,7 @@ class Events:
     def spend(self, events: int) -> None:
         """Refuse the file once it holds more than is sensible."""
         self.budget -= events
-        if self.budget < 0:
+        if self.budget < 0 or len(self.ticks) > MOST_EVENTS:
             raise ScoreError(f"holds more than {MOST_EVENTS} events; split it into shorter files")
 
 
@@ -77,7 +82,7 @@ def read_midi(path: Path) -> Score:
     try:
         return parse_midi(read_bytes(path, MOST_BYTES, ScoreError, "split it"))
     except ScoreError as error:
-        raise ScoreError(f"{clean(str(path))}: {error}") from None
+        raise ScoreError(f"{printable(str(path))}: {error}") from None
 
 
 def parse_midi(data: bytes) -> Score:
@@ -140,9 +145,16 @@ def _read_events(track: memoryview, events: Events, first_track: bool) -> tuple[
     """Read a track's events; returns where it stopped, and why: "" at the end mark, None without one, or damage."""
     at = began = tick = running = 0
     ticks, data, size = events.ticks, events.data, len(track)
-    count = 0
+    count = plain = 0
     try:
         while at < size:
+            if plain >= _PLAIN:
+                at, tick, running, *found = events.runs.read(track, at, tick, running)
+                ticks.frombytes(found[0])
+                data += found[1]
+                events.spend(1)
+                plain = 0
+                continue
             began = at
             count += 1
             if not count & 0xFF:
@@ -162,7 +174,10 @@ def _read_events(track: memoryview, events: Events, first_track: bool) -> tuple[
                     raise Damage("a message is cut off by another one")
                 ticks.append(tick)
                 data.extend((status, first, second))
-            elif status == 0xFF:
+                plain += 1
+                continue
+            plain = 0
+            if status == 0xFF:
                 kind = track[at]
                 body, at = _body(track, at + 1)
                 if kind == _END_OF_TRACK:
@@ -237,9 +252,13 @@ def _body(track: memoryview, at: int) -> tuple[memoryview, int]:
 
 def _score(header: Header, events: Events) -> Score:
     ticks = np.frombuffer(events.ticks, np.int64) if events.ticks else np.zeros(0, np.int64)
-    order = np.argsort(ticks, kind="stable")  # at the same tick, tracks play in the order of the file
-    seconds = _seconds(ticks[order], header, events)
-    data = np.frombuffer(bytes(events.data), np.uint8).reshape(-1, 3)[order]
+    data = np.frombuffer(events.data, np.uint8).reshape(-1, 3)
+    if (ticks[1:] < ticks[:-1]).any():
+        order = np.argsort(ticks, kind="stable")  # at the same tick, tracks play in the order of the file
+        ticks, data = ticks[order], data[order]
+    seconds = np.empty(len(ticks))
+    for at in range(0, len(ticks), _AT_ONCE):
+        seconds[at : at + _AT_ONCE] = _seconds(ticks[at : at + _AT_ONCE], header, events)
     length = float(seconds[-1]) if seconds.size else 0.0
     return Score(seconds, data, length, tuple(events.remarks), tuple(events.tunings), events.facts)
 

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from engine.ending import be_silent, carefree
 from engine.errors import EngineError
 from engine.preset.loader import Preset
 from engine.preset.rack import Rack
@@ -39,11 +41,16 @@ def run_jobs(jobs: Sequence[Job], made: Callable[[float], None], workers: int | 
     workers = min(workers or cores(), len(jobs))
     if workers <= 1:
         return [_run(job, made) for job in jobs]
-    _warm_up(jobs)
+    with carefree():
+        _warm_up(jobs)
     # Forked processes would inherit locks and threads in any state.
     context = multiprocessing.get_context("spawn")
     counter = context.Value("d", 0.0)
-    with ProcessPoolExecutor(workers, context, _begin, (counter,)) as pool, _ended_with(pool):
+    sizes = Counter(job.together for job in jobs if job.together)
+    # All jobs of a whole wait for each other, so there must be a process for each.
+    workers = max(workers, *sizes.values(), 1)
+    meetings = {name: (context.Barrier(size), context.Value("d", 0.0)) for name, size in sizes.items()}
+    with ProcessPoolExecutor(workers, context, _begin, (counter, meetings)) as pool, _ended_with(pool):
         with _deaf():
             futures = [pool.submit(_work, job) for job in jobs]  # which starts the workers
         waiting: set[Future[Outcome]] = set(futures)
@@ -56,10 +63,10 @@ def run_jobs(jobs: Sequence[Job], made: Callable[[float], None], workers: int | 
         return [_outcome(future) for future in futures]
 
 
-def _run(job: Job, made: Callable[[float], None]) -> Outcome:
+def _run(job: Job, made: Callable[[float], None], agree: Callable[[float], float] = lambda peak: peak) -> Outcome:
     with warnings.catch_warnings(record=True) as caught:
         try:
-            outcome = Outcome(run_job(job, made))
+            outcome = Outcome(run_job(job, made, agree))
         except EngineError as error:
             outcome = Outcome([], str(error), error.exit_code)
     return outcome._replace(warnings=tuple(dict.fromkeys(str(warning.message) for warning in caught)))
@@ -116,12 +123,14 @@ def _ended_with(pool: ProcessPoolExecutor) -> Iterator[None]:
 
 
 _counter: Any = None
+_meetings: dict[str, Any] = {}
 
 
-def _begin(counter: Any) -> None:
+def _begin(counter: Any, meetings: dict[str, Any]) -> None:
     """In a worker: an interrupt from the keyboard is the parent's business, who then ends the workers."""
-    global _counter
-    _counter = counter
+    global _counter, _meetings
+    _counter, _meetings = counter, meetings
+    be_silent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     listen(*ENDINGS)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -136,10 +145,38 @@ def _end_with_parent() -> None:
 
 
 def _work(job: Job) -> Outcome:
+    meeting = _Meeting(*_meetings[job.together]) if job.together else None
     try:
-        return _run(job, _made)
+        return _run(job, _made, meeting.agree) if meeting else _run(job, _made)
     except Stopped:
         os._exit(1)  # the pool would go on to the next job
+    finally:
+        if meeting:
+            meeting.leave()
+
+
+class _Meeting:
+    """Where the jobs of one whole, each in a process of its own, find the largest of their peaks."""
+
+    def __init__(self, barrier: Any, highest: Any) -> None:
+        self._barrier, self._highest, self._met = barrier, highest, False
+
+    def agree(self, peak: float) -> float:
+        """Wait for all the others; the largest peak of all."""
+        with self._highest.get_lock():
+            self._highest.value = max(self._highest.value, peak)
+        try:
+            self._barrier.wait()
+        except threading.BrokenBarrierError:
+            raise EngineError("not written, since another part of the same whole could not be played") from None
+        finally:
+            self._met = True
+        return float(self._highest.value)
+
+    def leave(self) -> None:
+        """One that has failed before is waited for by nobody."""
+        if not self._met:
+            self._barrier.abort()
 
 
 def _made(seconds: float) -> None:

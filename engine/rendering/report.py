@@ -33,6 +33,8 @@ def make_report(
         "bit_depth": treatment.depth,
         "gain_db": treatment.gain,
         "normalize_dbfs": treatment.normalize,
+        "loudness_lufs": treatment.loudness,
+        "limit": treatment.limit,
         "tail_seconds": treatment.tail,
         "seed": treatment.seed,
         "renders": list(renders),

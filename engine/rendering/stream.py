@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import PhysicsError
+from engine.errors import SettingError
 from engine.rendering.errors import ScoreError
 from engine.rendering.score import Event, Score, weight
 
@@ -46,8 +46,7 @@ def stream(player: Player, score: Score, tail: float | None = None) -> Iterator[
     """
     _check(score, tail)
     rate = player.sample_rate
-    score_frames = round(score.length * rate)
-    frames = score_frames + round((LONGEST_TAIL if tail is None else tail) * rate)
+    score_frames, frames = round(score.length * rate), most_frames(score, rate, tail)
     feed = _Feed(player, score.events(rate))
     out = np.zeros((CHUNK, player.channels), np.float32)
     for at in range(0, player.latency, CHUNK):  # what comes before t = 0
@@ -62,6 +61,11 @@ def stream(player: Player, score: Score, tail: float | None = None) -> Iterator[
         # One chunk of silence is played before the end, for what is still in the filters.
         if tail is None and was_silent and at + CHUNK > score_frames and player.silent:
             return
+
+
+def most_frames(score: Score, rate: float, tail: float | None = None) -> int:
+    """The frames of a stream: exactly so many with a `tail`, at most so many without."""
+    return round(score.length * rate) + round((LONGEST_TAIL if tail is None else tail) * rate)
 
 
 class _Feed:
@@ -114,6 +118,6 @@ def _fade(chunk: Sound, left: int, length: int) -> None:
 
 def _check(score: Score, tail: float | None) -> None:
     if tail is not None and not 0.0 <= tail <= LONGEST:
-        raise PhysicsError("tail", float(tail), f"must be 0 to {LONGEST:g} s", "leave it out to wait for silence")
+        raise SettingError("tail", float(tail), f"must be 0 to {LONGEST:g} s", "leave it out to wait for silence")
     if score.length > LONGEST:
         raise ScoreError(f"lasts {score.length:.3g} s, at most {LONGEST:g} s are rendered; cut it with start and end")

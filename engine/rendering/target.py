@@ -10,12 +10,15 @@ import stat
 import sys
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from engine.printable import printable
 from engine.rendering.errors import FileError
 from engine.rendering.interrupts import held, let_in
 
+# A file that was not there: whatever has its name, a link above all, is not written through.
+NEW = os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 _STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
@@ -37,7 +40,7 @@ def named(path: Path) -> str:
     """A path for a message: on one line, and nothing in it that a terminal would obey."""
     if is_stdout(path):
         return "standard output"
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(path))
+    return printable(str(path))
 
 
 # --- before any work is done ------------------------------------------------------------------------------------------
@@ -113,18 +116,21 @@ def whole_file(path: Path, force: bool) -> Iterator[Path]:
 @contextmanager
 def passing_file(part: Path) -> Iterator[None]:
     """A file, empty at first, that is there for the length of a `with` block; no interrupt can leave it behind."""
-    with held():
+    with held() as already:
         try:
-            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # the permissions of any new file
-            with let_in():
+            os.close(os.open(part, NEW | os.O_WRONLY, 0o666))  # the permissions of any new file
+            with let_in(already):
                 yield
         finally:
             part.unlink(missing_ok=True)
 
 
 def publish(part: Path, path: Path, force: bool) -> None:
-    """Give a finished file its name, in one step; without `force` never in place of another."""
+    """Give a finished file its name, in one step; without `force` never in place of another, with it of a file only."""
     if force:
+        with suppress(FileNotFoundError):
+            if not stat.S_ISREG(path.lstat().st_mode):
+                raise FileError(f"{named(path)}: is not a regular file by now; choose another name")
         part.replace(path)
         return
     try:

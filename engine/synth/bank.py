@@ -12,27 +12,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import tell_if_cold
+from engine.machine_code import tell_if_cold
 from engine.physics import finite_difference, modal
 from engine.physics.contact import Law
-from engine.physics.excitation import SHAPES, pulse
+from engine.physics.excitation import SHAPES
 from engine.physics.grid import REACH
 from engine.physics.retune import grid_tuning, modal_tuning
 from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
 from engine.synth import decimate, output, strips
 from engine.synth import fields as f
-from engine.synth.budget import Budget, thinned
-from engine.synth.keys import Design, Key, design_key, gap, highest_tension, mildest_damping
+from engine.synth.budget import Budget
+from engine.synth.keys import Design, Key, above, design_keys, gap, highest_tension, mildest_damping
+from engine.synth.rehearsal import gains, pans
 from engine.synth.zones import enrol
 from engine.units import hz_to_key, t60_to_decay
 
 GLIDE_TIME = 4e-3  # s: time constant of moving parameters
 FADE_TIME = 5e-3  # s: a stolen voice is gone after this
-LOUDNESS = 10.0 ** (-12.0 / 20.0)  # peak of one note at velocity 100, of full scale
-REHEARSAL = 0.75  # s of a note that are listened to for its peak
-REHEARSED = range(24, 109)  # keys
-FAINTEST = 1e-12  # m, m/s or N: below that a peak is rounding, on a string that nothing strikes
 TARGETS = {
     "barrier.height": f.TO_HEIGHT,
     "excitation.position": f.TO_POSITION,
@@ -74,10 +71,7 @@ def design_bank(setup: Setup) -> Bank:
     preset, sample_rate, oversample = setup.preset, setup.sample_rate, setup.oversample
     rate = sample_rate * oversample
     tell_if_cold("renderer.play")
-    budget, keys = Budget(setup.polyphony + f.SPARE_VOICES), []
-    for hz in setup.tuning.frequencies:
-        keys.append(design_key(preset.problem, preset.model, preset.keys, hz, rate))
-        budget.spend(keys[-1].design)
+    keys = design_keys(preset, setup.tuning, rate, Budget(setup.polyphony + f.SPARE_VOICES))
     bank = Bank(keys, np.zeros(f.TABLE, np.int64))
     ints, numbers = np.zeros((f.KEYS, f.KEY_INTS), np.int64), np.zeros((f.KEYS, f.KEY_FLOATS))
     for key, row, values in zip(keys, ints, numbers):
@@ -87,7 +81,9 @@ def design_bank(setup: Setup) -> Bank:
             _lay_grid(bank, key.design, key.pitch or 0.0, row, values)
         values[f.Y_HIGHEST], values[f.Y_MILDEST], values[f.Y_GAP] = highest_tension(key), mildest_damping(key), gap(key)
         values[f.Y_PITCH] = hz_to_key(key.pitch) if key.pitch else 0.0
-    numbers[:, f.Y_GAIN] = _rehearse(keys, preset)
+        if key.design is not None:
+            _lay_pluck(key, preset, values)
+    numbers[:, f.Y_GAIN] = gains([key.design for key in keys], preset, decimate.design(sample_rate, oversample))
     _lay_tables(bank, setup, ints, numbers)
     return bank
 
@@ -101,6 +97,15 @@ def _lay_common(bank: Bank, d: Design, law: Law, row: NDArray[np.int64], values:
     values[f.Y_TENSION], values[f.Y_STIFFENING] = string.tension, string.stiffness * b1**2
     values[f.Y_POWER], values[f.Y_SECANT], values[f.Y_DRAG] = law.power, law.secant, law.drag
     values[f.Y_STEP], values[f.Y_LENGTH] = 1.0 / d.rate, string.length
+
+
+def _lay_pluck(key: Key, preset: Preset, values: NDArray[np.float64]) -> None:
+    """What plucks a key's string, and how fast it stops."""
+    assert key.design is not None
+    problem = key.design.problem
+    e, ratio = problem.excitation, above(preset.problem.string, key.pitch or 0.0)
+    values[f.Y_FORCE], values[f.Y_DURATION], values[f.Y_POSITION] = e.force, e.duration, e.position
+    values[f.Y_RELEASE] = t60_to_decay(preset.release * ratio**preset.tracking.release)
 
 
 def _lay_modal(bank: Bank, d: modal.Design, row: NDArray[np.int64], values: NDArray[np.float64]) -> None:
@@ -142,47 +147,6 @@ def _lay_grid(
     values[f.Y_INERTIA], values[f.Y_BEND], values[f.Y_CENTRED] = c.meter.inertia, c.meter.bend, c.meter.centred
     values[f.Y_STRETCH] = c.meter.stretch / d.problem.string.tension
     values[f.Y_ANGLE] = pi * pitch / d.rate
-
-
-def _rehearse(keys: list[Key], preset: Preset) -> NDArray[np.float64]:
-    """Gain of every key: notes at velocity 100 are played at design time and their peaks brought to one loudness."""
-    heard, decibels = [], []
-    ready = {number: design for number in REHEARSED if (design := keys[number].design) is not None}
-    for number, design in thinned(ready).items():
-        peak = _peak(design, preset)
-        if peak > FAINTEST:
-            heard.append(number)
-            decibels.append(-20.0 * np.log10(peak))
-    if not heard:
-        return np.ones(f.KEYS)
-    level = np.interp(np.arange(f.KEYS), heard, decibels)
-    return np.asarray(LOUDNESS * 10.0 ** ((level + preset.gain) / 20.0))
-
-
-def _peak(d: Design, preset: Preset) -> float:
-    """Peak of one pluck in the louder output channel, as the preset's pickups and pans make it."""
-    force = pulse(preset.problem.excitation, d.rate, round(REHEARSAL * d.rate))
-    out = np.zeros((force.size, len(preset.problem.pickups)))
-    if isinstance(d, modal.Design):
-        modal.kernel(d.coefficients, modal.state(d.coefficients), force, out)
-    else:
-        finite_difference.kernel(d.coefficients, finite_difference.state(d.coefficients), force, out)
-    out -= out[0]
-    sides = pans(preset)
-    for p in range(out.shape[1]):
-        if sides[p, 2]:
-            out[:, p] = np.diff(out[:, p], prepend=0.0) * d.rate
-    # Products and sums one by one: a matrix product may round differently from one process to the next, and each bit of
-    # the gain is heard in every bit of the output.
-    left, right = (sum(out[:, p] * sides[p, side] for p in range(out.shape[1])) for side in (0, 1))
-    return float(max(np.abs(left).max(), np.abs(right).max()))
-
-
-def pans(preset: Preset) -> NDArray[np.float64]:
-    """Per pickup: equal-power gains left and right (1 and 1 in the middle), and whether it hears velocity."""
-    angle = (np.array(preset.pans) + 1.0) * (pi / 4.0)
-    velocity = [pickup.kind == "velocity" for pickup in preset.problem.pickups]
-    return np.stack([np.cos(angle) * 2**0.5, np.sin(angle) * 2**0.5, velocity], axis=1)
 
 
 def _lay_tables(bank: Bank, setup: Setup, key_ints: NDArray[np.int64], key_floats: NDArray[np.float64]) -> None:
@@ -254,13 +218,11 @@ def reset_bank(bank: Bank) -> None:
 
 def _numbers(setup: Setup, finishing: output.Output) -> NDArray[np.float64]:
     preset, sample_rate = setup.preset, setup.sample_rate
-    n, excitation = np.zeros(f.NUMBERS), preset.problem.excitation
+    n = np.zeros(f.NUMBERS)
     n[f.N_RATE] = sample_rate * setup.oversample
     n[f.N_DRIFT], n[f.N_OUTPUT_GLIDE] = finishing.drift, finishing.glide
     n[f.N_SCALE], n[f.N_VOLUME] = finishing.scale, finishing.gain
-    n[f.N_FORCE], n[f.N_DURATION], n[f.N_POSITION] = excitation.force, excitation.duration, excitation.position
     n[f.N_FORCE_POWER], n[f.N_DURATION_POWER] = preset.velocity.force, preset.velocity.duration
-    n[f.N_RELEASE] = t60_to_decay(preset.release)
     n[f.N_GLIDE] = 1.0 - np.exp(-f.GLIDE / (GLIDE_TIME * sample_rate))
     n[f.N_FADE] = 1.0 / (FADE_TIME * sample_rate * setup.oversample)
     n[f.N_TURN] = max(round(strips.TURN * sample_rate), 1) * setup.oversample
@@ -277,15 +239,18 @@ def _strip(preset: Preset, channels: int) -> int:
 
 
 def _range(preset: Preset, to: str, low: float, high: float) -> tuple[float, float]:
-    """A mapping's ends as the renderer wants them: differences from the preset, gain as a factor."""
+    """A mapping's ends as the renderer wants them: differences from the preset; factors where keys have their own."""
     if to == "barrier.height":
         return low - preset.height, high - preset.height
     if to == "string.loss.s0":
         s0 = preset.problem.string.loss.s0
         return low - s0, high - s0
+    if to in ("excitation.duration", "excitation.position"):
+        own = getattr(preset.problem.excitation, to.removeprefix("excitation."))
+        return low / own, high / own
     if to == "gain":
         return 10.0 ** ((low - preset.gain) / 20.0), 10.0 ** ((high - preset.gain) / 20.0)
-    return low, high
+    raise ValueError(f"{to} is not moved")
 
 
 def _voice_rows(bank: Bank, voices: int, key_ints: NDArray[np.int64], pickups: int) -> NDArray[np.int64]:

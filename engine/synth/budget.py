@@ -1,49 +1,84 @@
-"""What an instrument may cost: a preset that asks for more than a machine has is refused before it takes it.
+"""What an instrument may cost: a preset that asks for more than is sensible is refused before it takes it.
 
-Sizes are counted in float64 numbers, time in what a model step takes. Both limits lie far above whatever could still
-be played in real time.
+Operations are counted, and each has its price, measured: so much design time, so many bytes. A contact is charged as if
+every point touched at every step, unless the excitation could not bring the string there.
 """
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
 
 from engine.errors import PhysicsError
-from engine.physics import finite_difference, modal
+from engine.physics import contact, finite_difference, modal
+from engine.physics.barrier import Obstacles
 
 Design = modal.Design | finite_difference.Design
 Numbered = TypeVar("Numbered", bound=Design)
 
-MOST_BYTES = 160_000_000
-MOST_SOLVED = 128 * 100**3  # points pressed at rest, cubed: 100 of them at every key
-EASY, MOST = 10_000.0, 25_000.0  # ns a step: for all strings that are rehearsed; beyond EASY fewer are, down to OCTAVES
-FEWEST = 12  # keys from one rehearsal to the next
-REMEDY = "lower barrier.points, the number of obstacles or pickups, or polyphony"
-_OVERHEAD, _ENTRY, _NODE, _POINT = 20.0, 0.05, 0.1, 0.05  # ns a step: a string, a mode and row, a node, points squared
+MOST_BYTES = 300_000_000
+DESIGNING, REHEARSING = 2.0, 3.0  # s for all keys: five in all
+FEWEST = 12  # keys from one rehearsal to the next: where all would take longer, fewer are rehearsed, down to this
+NOTE = 0.5  # s of a note that are listened to
+PIECE = 0.05  # s that a call of compiled code may take: so long Ctrl-C waits
 _KEY_ROWS, _VOICE_ROWS = 20, 10  # arrays as long as the string has modes or nodes
+_BUFFERS = 4  # numbers kept for each step of a rehearsal, for the force and each pickup
+_REACH = 4.0 / 3.0  # see `within_reach`
 
 
-class Budget:
-    """Memory for all keys and voices, summed while the keys are designed."""
+class Operations(NamedTuple):
+    """What one step of a string consists of: counts."""
 
-    def __init__(self, voices: int) -> None:
-        self._voices, self._keys, self._voice, self._solved = voices, 0, 0, 0
+    nodes: int = 0  # of a grid whose losses reach the two next neighbours
+    wide: int = 0  # of a grid with wider losses
+    entries: int = 0  # of a table of modes: three rows of coefficients, one each for contact points and pickups
+    watched: int = 0  # contact points looked at
+    touching: int = 0  # of these, solved
+    pairs: int = 0  # of points that move each other, and of points and pickups
 
-    def spend(self, design: Design | None) -> None:
-        """Count a key; refuse the instrument once it is too large."""
-        if design is None:
-            return
-        size, coupled, rows = sizes(design)
-        self._keys += size * (rows + _KEY_ROWS) + 2 * coupled * (coupled + rows)
-        self._voice = max(self._voice, size * _VOICE_ROWS + coupled * (coupled + rows))
-        self._solved += int((design.points.height > 0.0).sum()) ** 3
-        if self._solved > MOST_SOLVED:
-            limit = "takes too long to find where its strings rest on the barrier"
-            raise PhysicsError("instrument", f"{self._solved:.2g} steps or more", limit, f"{REMEDY}, or barrier.height")
-        needed = 8 * (self._keys + self._voices * self._voice)
-        if needed > MOST_BYTES:
-            limit = f"asks for more than {MOST_BYTES / 1e6:g} MB of memory"
-            raise PhysicsError("instrument", f"{needed / 1e6:.0f} MB or more", limit, REMEDY)
+
+class Costs(NamedTuple):
+    """What each operation costs, ns. The law of a touching point costs by its exponent: 1, 1.5, 2, any other."""
+
+    string: float
+    nodes: float
+    wide: float
+    entries: float
+    watched: float
+    linear: float
+    quarter: float
+    half: float
+    general: float
+    damped: float  # in addition
+    pairs: float
+    metered_nodes: float  # a whole step that `simulate` meters, by node or mode
+    metered_modes: float
+    key: float  # a key designed, by its model
+    grid: float
+    tabled: float  # an entry of the table times a point
+    solved: float  # points pressed at rest, cubed
+
+
+# Measured by scripts/measure_budget.py, 2026-11-18, x86_64, Python 3.11.7.
+COSTS = Costs(
+    nodes=0.131,
+    wide=0.513,
+    string=7.98,
+    entries=0.0289,
+    watched=0.172,
+    linear=1.88,
+    quarter=4.18,
+    half=6.85,
+    general=15.5,
+    damped=0.71,
+    pairs=0.0351,
+    metered_nodes=8.75,
+    metered_modes=1.88,
+    key=150_000.0,
+    grid=2_500_000.0,
+    tabled=0.171,
+    solved=2.5,
+)
 
 
 def sizes(design: Design) -> tuple[int, int, int]:
@@ -54,21 +89,137 @@ def sizes(design: Design) -> tuple[int, int, int]:
     return design.coefficients.rest.size, design.coefficients.surface.obstacle_node.size, 0
 
 
-def step_time(design: Design) -> float:
-    """About how long one step of a string takes, ns."""
+def within_reach(design: Design) -> bool:
+    """Whether the excitation can bring the string to its barrier at all.
+
+    A force F holds a string of tension T and length L less than F L / (3 T) away, all modes taken at their largest;
+    what overshoots is no more than twice that, and a pulse rises and falls: four times.
+    """
+    problem, string = design.problem, design.problem.string
+    reach = _REACH * abs(problem.excitation.force) * string.length / string.tension
+    return bool((design.points.height >= -reach).any())
+
+
+def operations(design: Design, *, lifted: bool = False) -> Operations:
+    """What a step consists of, at most; `lifted`: with a barrier that a controller may bring to the string."""
+    points = design.points.height.size
+    touching = points if lifted or within_reach(design) else 0
     size, coupled, rows = sizes(design)
-    each = _ENTRY * (rows + 3) if isinstance(design, modal.Design) else _NODE
-    return _OVERHEAD + each * size + _POINT * coupled * coupled
+    if isinstance(design, modal.Design):
+        return Operations(
+            entries=size * (rows + 3 + touching), watched=points, touching=touching, pairs=touching * (touching + rows)
+        )
+    nodes = design.grid.intervals - 1
+    wide = design.coefficients.stencil.wide
+    return Operations(
+        nodes=0 if wide else nodes,
+        wide=nodes if wide else 0,
+        watched=points,
+        touching=touching,
+        pairs=min(touching, coupled) ** 2,
+    )
+
+
+def step_time(design: Design, *, lifted: bool = False) -> float:
+    """What a step takes at most, ns."""
+    done, law = operations(design, lifted=lifted), _law(design)
+    each = (COSTS.linear, COSTS.quarter, COSTS.half, COSTS.general)[law.form] + COSTS.damped * (law.drag > 0.0)
+    linear = COSTS.string + COSTS.nodes * done.nodes + COSTS.wide * done.wide + COSTS.entries * done.entries
+    return linear + COSTS.watched * done.watched + each * done.touching + COSTS.pairs * done.pairs
+
+
+def metered_time(design: Design) -> float:
+    """What a step of `simulate` takes at most, with its energies, ns."""
+    grid = isinstance(design, finite_difference.Design)
+    each = COSTS.metered_nodes if grid else COSTS.metered_modes
+    return step_time(design) + each * sizes(design)[0]
+
+
+def piece(ns: float) -> int:
+    """How many times what takes so long may be done in one call of compiled code: Ctrl-C is heard between calls."""
+    return max(1, int(1e9 * PIECE / ns))
+
+
+def frames_at_once(designs: Sequence[Design | None], polyphony: int, oversample: int) -> int:
+    """How many frames of an instrument one call may render: as if all voices were of the dearest key, and touched."""
+    dearest = max((step_time(design, lifted=True) for design in designs if design is not None), default=0.0)
+    return piece(max(polyphony * oversample * dearest, 1.0))
+
+
+def _law(design: Design) -> contact.Law:
+    c = design.coefficients
+    return c.law if isinstance(c, modal.Coefficients) else c.surface.law
+
+
+class Budget:
+    """Memory and time for all keys and voices, summed while the keys are designed."""
+
+    def __init__(self, voices: int) -> None:
+        self._voices, self._keys, self._voice, self._ns = voices, 0, 0, 0.0
+
+    def spend(self, design: Design | None) -> None:
+        """Count a key; refuse the instrument once it is too large, or takes too long to design."""
+        if design is None:
+            return
+        size, coupled, rows = sizes(design)
+        self._keys += size * (rows + _KEY_ROWS) + 2 * coupled * (coupled + rows)
+        self._voice = max(self._voice, size * _VOICE_ROWS + coupled * (coupled + rows))
+        self._check_memory(design)
+        tables = COSTS.tabled * size * rows * coupled
+        solving = COSTS.solved * int((design.points.height > 0.0).sum()) ** 3
+        self._ns += (COSTS.key if isinstance(design, modal.Design) else COSTS.grid) + tables + solving
+        if self._ns > 1e9 * DESIGNING:
+            limit = f"takes longer than {DESIGNING:g} s to design"
+            remedies = ["lower barrier.height"] if solving > tables else []
+            raise _refused(f"{1e-9 * self._ns:.2g} s or more", limit, [*remedies, *_smaller(design)])
+
+    def _check_memory(self, design: Design) -> None:
+        needed = 8 * (self._keys + self._voices * self._voice)
+        if needed > MOST_BYTES:
+            limit = f"asks for more than {MOST_BYTES / 1e6:g} MB of memory"
+            voices = ["lower polyphony"] if self._voices * self._voice > self._keys else []
+            raise _refused(f"{needed / 1e6:.0f} MB or more", limit, [*voices, *_smaller(design)])
 
 
 def thinned(ready: dict[int, Numbered]) -> dict[int, Numbered]:
     """The keys that are rehearsed: all of them, or where that takes long, every second, every third ..."""
     for apart in range(1, FEWEST + 1):
         chosen = dict(list(ready.items())[::apart])
-        taken = sum(step_time(design) for design in chosen.values())
-        if taken <= EASY:
-            return chosen
-    if taken > MOST:
-        limit = f"takes {taken / MOST:.1f} times as long to bring to one loudness as is sensible"
-        raise PhysicsError("instrument", f"{taken / 1e3:.0f} µs a step", limit, REMEDY)
+        taken = sum(1e-9 * step_time(design) * design.rate * NOTE for design in chosen.values())
+        if taken <= REHEARSING:
+            break
+    if not chosen:
+        return chosen
+    slowest = max(chosen.values(), key=step_time)
+    buffers = 8 * slowest.rate * NOTE * _BUFFERS * (1 + len(slowest.problem.pickups))
+    if taken > REHEARSING:
+        limit = f"takes longer than {REHEARSING:g} s to bring to one loudness at {slowest.rate:g} Hz"
+        raise _refused(f"{taken:.2g} s", limit, [*_slower(slowest), *_smaller(slowest)])
+    if buffers > MOST_BYTES:
+        limit = f"asks for more than {MOST_BYTES / 1e6:g} MB to listen to a note at {slowest.rate:g} Hz"
+        raise _refused(f"{buffers / 1e6:.0f} MB", limit, [*_slower(slowest), "take fewer pickups"])
     return chosen
+
+
+def _slower(design: Design) -> list[str]:
+    """What makes steps fewer or cheaper."""
+    general = _law(design).form == contact.GENERAL
+    contacts = COSTS.general * operations(design).touching
+    exponent = f"take a contact.exponent of 1, 1.5 or 2 instead of {design.problem.contact.exponent:g}"
+    dear = [exponent] if general and contacts > 0.5 * step_time(design) else []
+    return [*dear, "lower oversample or the sample rate"]
+
+
+def _smaller(design: Design) -> list[str]:
+    """What makes a string smaller."""
+    barrier, pickups = design.problem.barrier, len(design.problem.pickups)
+    fewer = ["take fewer pickups"] if pickups > max(4, design.points.height.size) else []
+    if barrier is None:
+        return fewer or ["raise the pitch"]
+    if isinstance(barrier, Obstacles):
+        return [*fewer, "take fewer obstacles in barrier.at"]
+    return [*fewer, "lower barrier.points" if isinstance(design, modal.Design) else "make the barrier shorter"]
+
+
+def _refused(much: str, limit: str, remedies: list[str]) -> PhysicsError:
+    return PhysicsError("instrument", much, limit, ", or ".join(remedies))

@@ -73,21 +73,17 @@ BY_VOLUME, BY_EXPRESSION, BY_PAN = 1, 2, 4
 # T_NUMBERS: floats.
 (
     N_RATE,
-    N_FORCE,
-    N_DURATION,
     N_FORCE_POWER,
     N_DURATION_POWER,
-    N_RELEASE,
     N_GLIDE,
     N_FADE,
-    N_POSITION,
     N_DRIFT,
     N_OUTPUT_GLIDE,
     N_SCALE,
     N_VOLUME,
     N_TURN,
     NUMBERS,
-) = range(15)
+) = range(11)
 
 # T_KEY_INTS: [KEYS, KEY_INTS].
 (
@@ -148,9 +144,13 @@ BY_VOLUME, BY_EXPRESSION, BY_PAN = 1, 2, 4
     Y_DESIGNED_ANSWER,
     Y_MILDEST,
     Y_GAP,
+    Y_FORCE,
+    Y_DURATION,
+    Y_POSITION,
+    Y_RELEASE,
     Y_PITCH,  # as designed, in semitones: 69 is 440 Hz
     KEY_FLOATS,
-) = range(22)
+) = range(26)
 
 # T_VOICE_INTS: [voices, VOICE_INTS]; from V_FORWARD on addresses.
 V_STATE, V_KEY, V_CHANNEL, V_BORN, V_SOSTENUTO, V_MOVING, V_FORCED, V_CALM, V_NODE, V_TURNED, V_PULSE = range(11)

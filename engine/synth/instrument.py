@@ -10,13 +10,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import PhysicsError
+from engine.errors import SettingError
 from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
 from engine.preset.tuning import Tuning, load_tuning
 from engine.synth import decimate
 from engine.synth import fields as f
 from engine.synth.bank import Setup, design_bank, reset_bank
+from engine.synth.budget import frames_at_once
 from engine.synth.mts import TUNING, tunings
 from engine.synth.renderer import play
 from engine.synth.ring import push
@@ -65,6 +66,7 @@ class Instrument:
             Setup(self.preset, self.sample_rate, self.oversample, self.polyphony, self.channels, self.tuning)
         )
         self.silent_keys = {n: key.silent_because for n, key in enumerate(self._bank.keys) if key.design is None}
+        self._piece = frames_at_once([key.design for key in self._bank.keys], self.polyphony, self.oversample)
         play(self.address, 0, 0)  # compiled or loaded here, not in the first block
 
     @property
@@ -125,7 +127,9 @@ class Instrument:
         """Render out.shape[0] samples into `out`, float32 [frames, channels]."""
         if out.dtype != np.float32 or out.ndim != 2 or out.shape[1] != self.channels or not out.flags.c_contiguous:
             raise TypeError(f"out must be a contiguous float32 array [frames, {self.channels}]")
-        play(self.address, out.shape[0], out.ctypes.data)
+        for at in range(0, out.shape[0], self._piece):  # heavy ones in pieces: Ctrl-C gets through
+            piece = out[at : at + self._piece]
+            play(self.address, piece.shape[0], piece.ctypes.data)
 
     def process(self, messages: Iterable[Message], out: NDArray[np.float32]) -> None:
         """Render one block with the messages of that block; their .time is in seconds from the block's start."""
@@ -159,12 +163,12 @@ def _within(name: str, value: object, low: float, high: float, remedy: str) -> f
     except (TypeError, ValueError):
         number = nan
     if not low <= number <= high:
-        raise PhysicsError(name, shown(value), f"must be {low:g} to {high:g}", remedy)
+        raise SettingError(name, shown(value), f"must be {low:g} to {high:g}", remedy)
     return number
 
 
 def _whole(name: str, value: object, low: int, high: int, remedy: str) -> int:
     number = _within(name, value, low, high, remedy)
     if number != int(number):
-        raise PhysicsError(name, shown(value), "must be a whole number", remedy)
+        raise SettingError(name, shown(value), "must be a whole number", remedy)
     return int(number)

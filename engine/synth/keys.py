@@ -10,13 +10,21 @@ import numpy as np
 from engine.errors import PhysicsError
 from engine.physics import finite_difference, grid, modal
 from engine.physics.barrier import Barrier, Obstacles
+from engine.physics.excitation import EDGE, Excitation
 from engine.physics.grid import symbol
 from engine.physics.problem import Problem
 from engine.physics.string import String
+from engine.preset.loader import Preset
+from engine.preset.playing import Tracking
+from engine.preset.tuning import Tuning
+from engine.synth.budget import Budget
 
 BAND = 20_000.0  # Hz: modes above are not heard
 BEND_RANGE = 2.0  # semitones up for which a grid stays stable
 GRID_MARGIN = grid.MARGIN * 2.0 ** (BEND_RANGE / 12.0)
+SAME = Tracking(0.0, 0.0, 0.0, 0.0)  # every key is plucked like the string itself
+SHORTEST, LONGEST = 1e-6, 10.0  # s: of a pluck
+STRONGEST = 1e5  # N
 
 Design = modal.Design | finite_difference.Design
 
@@ -30,10 +38,13 @@ class Key:
     silent_because: str = ""
 
 
-def design_key(problem: Problem, model: str, by: str, pitch: float | None, rate: float) -> Key:
+def design_key(
+    problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking = SAME
+) -> Key:
     """The preset's string brought to `pitch` by its tension or its length, ready for the model rate."""
     if pitch is None:
         return Key(None, None, "the tuning leaves this key out")
+    problem = replace(problem, excitation=tracked(problem.excitation, tracking, above(problem.string, pitch)))
     try:
         if model == "modal":
             return Key(pitch, modal.design(_tuned(problem, by, pitch), rate, band=min(BAND, 0.45 * rate)))
@@ -47,6 +58,34 @@ def design_key(problem: Problem, model: str, by: str, pitch: float | None, rate:
         return Key(pitch, finite_difference.design(tuned, rate, on=g))
     except PhysicsError as error:
         return Key(pitch, None, str(error))
+
+
+def above(string: String, pitch: float) -> float:
+    """How many times the pitch of the string itself."""
+    return pitch / (string.pitch * sqrt(1.0 + string.inharmonicity))
+
+
+def tracked(e: Excitation, tracking: Tracking, ratio: float) -> Excitation:
+    """What plucks the string of a key whose pitch is `ratio` times that of the preset's own."""
+    force, position = e.force * ratio**tracking.force, e.position
+    if tracking.position != 0.0:
+        nearest, farthest = min(EDGE, position), max(1.0 - EDGE, position)
+        position = min(max(position * ratio**tracking.position, nearest), farthest)
+    return replace(
+        e,
+        duration=min(max(e.duration * ratio**tracking.duration, SHORTEST), LONGEST),
+        force=min(max(force, -STRONGEST), STRONGEST),
+        position=position,
+    )
+
+
+def design_keys(preset: Preset, tuning: Tuning, rate: float, budget: Budget) -> list[Key]:
+    """All keys of an instrument; refused as soon as they cost more than the budget holds."""
+    keys = []
+    for hz in tuning.frequencies:
+        keys.append(design_key(preset.problem, preset.model, preset.keys, hz, rate, preset.tracking))
+        budget.spend(keys[-1].design)
+    return keys
 
 
 def _tuned(problem: Problem, by: str, pitch: float) -> Problem:

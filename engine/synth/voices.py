@@ -9,7 +9,7 @@ import numpy as np
 from engine.compiled import copy, floats, integers, native
 from engine.physics import finite_difference as fd
 from engine.physics import modal
-from engine.physics.excitation import add_pulse
+from engine.physics.excitation import EDGE, add_pulse
 from engine.physics.grid import REACH, interpolate
 from engine.physics.retune import lift_nodes, lift_points, tune_grid, tune_modes
 from engine.synth import strips, zones
@@ -195,7 +195,7 @@ def aimed_damping(m: Machine, v: Any) -> Any:
     channel, damping = voice[V_CHANNEL], 0.0
     if voice[V_STATE] == RELEASED and voice[V_SOSTENUTO] == 0:
         pedal = zones.pressed(m, channel, 64) / 127.0
-        damping = m.numbers[N_RELEASE] * (1.0 - pedal) * (1.0 - pedal)
+        damping = m.key_floats[voice[V_KEY], Y_RELEASE] * (1.0 - pedal) * (1.0 - pedal)
     return max(damping + aimed(m, channel, TO_LOSS, 0.0), m.key_floats[voice[V_KEY], Y_MILDEST])
 
 
@@ -213,13 +213,15 @@ def pluck(m: Machine, v: Any, velocity: Any) -> None:
             oldest = p
     loud = velocity * 0.01
     soft = 1.0 - 0.4 * (zones.pressed(m, channel, 67) >= 64)
-    force = m.numbers[N_FORCE] * loud ** m.numbers[N_FORCE_POWER] * soft
-    duration = aimed(m, channel, TO_DURATION, m.numbers[N_DURATION]) * loud ** m.numbers[N_DURATION_POWER] / soft
+    numbers = m.key_floats[voice[V_KEY]]
+    force = numbers[Y_FORCE] * loud ** m.numbers[N_FORCE_POWER] * soft
+    duration = numbers[Y_DURATION] * aimed(m, channel, TO_DURATION, 1.0) * loud ** m.numbers[N_DURATION_POWER] / soft
     own[F_PULSE + 2 * oldest] = force
     own[F_PULSE + 2 * oldest + 1] = max(duration * m.numbers[N_RATE], 2.0)
     voice[V_PULSE + oldest] = 0
     voice[V_FORCED] = 1
-    place(m, v, aimed(m, channel, TO_POSITION, m.numbers[N_POSITION]))
+    moved = aimed(m, channel, TO_POSITION, 1.0)
+    place(m, v, numbers[Y_POSITION] if moved == 1.0 else min(max(moved * numbers[Y_POSITION], EDGE), 1.0 - EDGE))
 
 
 @native
@@ -238,7 +240,7 @@ def place(m: Machine, v: Any, position: Any) -> None:
         return
     shape, strike = floats(ints[K_STRIKE], ints[K_SIZE]), floats(voice[V_STRIKE], ints[K_SIZE])
     wave = floats(ints[K_WAVE], ints[K_SIZE])
-    moved = position != m.numbers[N_POSITION]
+    moved = position != numbers[Y_POSITION]
     for i in range(strike.size):
         strike[i] = np.sin(wave[i] * at) if moved else shape[i]
     c = modal_coefficients(ints, numbers, voice, pickups)

@@ -1,8 +1,10 @@
-"""What the live tests share: a sound card with invented times, events that arrive in it, and offline replays."""
+"""What the live tests share: a sound card whose blocks begin when a test says, events that arrive in it, replays.
+
+All times are of the clock that the engine stamps events with, however long the machine has been up.
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from synth.playing import limited
 
+from engine.compiled import now
 from engine.live.block import run_block
 from engine.live.player import Player
 from engine.synth import fields as f
 from engine.synth.instrument import Instrument
 
-START = 5_000_000_000_000  # ns: an hour or so after the machine was switched on
+START = now()  # ns: when the tests began
+LATE = 1e8  # ns: more than a block and the delay of what comes in during it
 TINY = np.finfo(np.float32).tiny
 CEILING = 10.0 ** (-0.1 / 20.0)  # -0.1 dBFS
 
@@ -33,8 +37,9 @@ def unpacked(message: int) -> list[int]:
 class Card:
     """Calls a player for blocks at times of our choice."""
 
-    def __init__(self, player: Player, block: int = 128, start: int = START) -> None:
-        self.player, self.block, self.time = player, block, float(start)
+    def __init__(self, player: Player, block: int = 128, start: int | None = None) -> None:
+        self.start = now() if start is None else start
+        self.player, self.block, self.time = player, block, float(self.start)
         self.frame = 1e9 / player.sample_rate  # ns, as this card has it
         self.heard: list[NDArray[np.float32]] = []
 
@@ -46,8 +51,8 @@ class Card:
         return np.concatenate(self.heard[-blocks:]) if blocks else np.zeros((0, self.player.channels), np.float32)
 
     def run_now(self) -> None:
-        """One block, so late that whatever has come in by the real clock is due."""
-        self.call(time.perf_counter_ns() + 1e8, self.block)
+        """One block, so late that whatever has come in by now is due."""
+        self.call(max(self.time, now() + LATE), self.block)
 
     def call(self, begun: float, frames: int, flags: int = 0) -> None:
         """One block that begins at `begun`."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from live.driving import START, Card, flushed, held, packed, replay
+from live.driving import Card, flushed, held, packed, replay
 from synth.playing import SMALL, bend, cc, instrument, off, on, pressure
 
 from engine.compiled import now
@@ -141,7 +141,7 @@ def test_events_are_obeyed_in_order(sent: list[tuple[int, int, int]], sizes: lis
         latest = 0
         for n in mine:
             latest = max(latest, received[n][1])
-            due = (latest - START) / card.frame + 128
+            due = (latest - card.start) / card.frame + 128
             assert place[n] >= due - 1.0
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from physics.problems import problems
 
+from engine.errors import PhysicsError
 from engine.physics import contact, finite_difference, modal
-from engine.physics.barrier import Barrier
-from engine.physics.excitation import pulse
+from engine.physics.barrier import Barrier, Polynomial
+from engine.physics.excitation import Excitation, pulse
 from engine.physics.finite_difference import REACH
-from engine.physics.problem import Problem
+from engine.physics.problem import Contact, Pickup, Problem
+from engine.physics.string import Loss, String
 
 RATE = 48_000.0
 MODELS = {"fd": finite_difference, "modal": modal}
@@ -38,6 +42,24 @@ def test_balance_with_losses_and_forcing(model: str, problem: Problem) -> None:
     assert log.force.min(initial=0.0) >= 0.0
     assert np.diff(log.lost, prepend=0.0).min() >= -1e-13 * total.max()  # every loss loses
     assert np.isfinite(log.out).all()
+
+
+LIFTED = Problem(  # a low barrier under 257 nodes of a grid that only a string without stiffness makes so fine
+    String(length=1.0, density=0.01, tension=64.0, stiffness=0.0, loss=Loss()),
+    Barrier(Polynomial((3.0517578125e-05, 0.0)), start=0.0, stop=0.4375, points=1),
+    Contact(1e5, 1.0),
+    Excitation(0.5, 0.0, 0.01),
+    (Pickup(0.5), Pickup(0.0, "bridge_force")),
+)
+
+
+def test_a_grid_that_is_lifted_at_too_many_nodes_is_refused_and_fewer_are_not() -> None:
+    with pytest.raises(PhysicsError, match="presses the resting string at 257 contact points, at most 256"):
+        finite_difference.design(LIFTED, RATE)
+    shorter = replace(LIFTED, barrier=replace(LIFTED.barrier, stop=0.435))
+    _, log, total = balance(shorter, "fd", 200)
+    assert np.abs(total - total[0]).max() <= 1e-11 * total[0]
+    assert log.contact.min() >= 0.0
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import PhysicsError, PresetError
+from engine.errors import PhysicsError, PhysicsWarning, PresetError
 from engine.preset.complaints import MAX_COMPLAINTS, Complaints
 from engine.preset.document import MAX_NODES, read_yaml
 from engine.preset.files import MAX_BYTES
@@ -178,7 +179,12 @@ def test_one_wrong_value_brings_no_others(write: Any) -> None:
         ("[1, 2]", "test.yaml:1: must be keys with values, not [...]; "),
         ("name: a\nname: [", "test.yaml:2: is not valid YAML: "),
         ("name: a\nb: c: d\n", "test.yaml:2: is not valid YAML: mapping values are not allowed"),
-        ("name: a\n\tb: c\n", "test.yaml:2: is not valid YAML: "),
+        ("name: a\n\tb: c\n", "test.yaml:2: is indented with a tab, which YAML does not take; put blanks there"),
+        ("string:\n\tlength: 1\n", "test.yaml:2: is indented with a tab, "),
+        ("string:\n  length: 1\n  \tdensity: 1\n", "test.yaml:3: is indented with a tab, "),
+        ("\tname: a\n", "test.yaml:1: is indented with a tab, "),
+        ("pickups:\n-\tat: 1\n\tkind: velocity\n", "test.yaml:2: is indented with a tab, "),
+        ("about: |\n  a\n\tb\n", "test.yaml:3: is indented with a tab, "),
         ("name: a\n\x07\n", "test.yaml:2: is not valid YAML: "),
         (STRING + "---\nname: b\n", "test.yaml:2: holds several documents; "),
         (STRING + "? [a, b]\n: c\n", "test.yaml:2: ? = c: a key must be a word; "),
@@ -200,6 +206,65 @@ def test_one_wrong_value_brings_no_others(write: Any) -> None:
 )  # fmt: skip
 def test_broken_files_say_what_is_wrong_and_where(text: str, message: str, write: Any) -> None:
     assert any(line.startswith(message) for line in lines_of(write(text)))
+
+
+def test_a_tab_elsewhere_is_only_a_blank(write: Any) -> None:
+    text = "name:\ta\nstring:\n  length:\t1\t# metre\n  density: 1 g/m\n  tension: 100\n"
+    assert load_preset(write(text)) == load_preset(write("name: a\n" + STRING))
+
+
+@pytest.mark.parametrize(
+    ("line", "doubt"),
+    [
+        ("string: {length: 65, density: 1 g/m, tension: 100}", "string.length = 65: is 65 m, .*; did you mean 65 cm"),
+        ("string: {length: 20, density: 1 g/m, tension: 100}", "did you mean 20 cm"),
+        ("string: {length: 1, diameter: 0.046, material: steel, tension: 100}", "did you mean 0.046 in"),
+        (STRING + "barrier: {profile: flat, to: 1 cm, height: -0.2}", "barrier.height = -0.2: .* did you mean -0.2 mm"),
+    ],
+)
+def test_a_number_that_lacks_a_unit_is_asked_about(line: str, doubt: str, write: Any) -> None:
+    path = write(line)
+    with pytest.warns(PhysicsWarning, match=rf"test\.yaml:[12]: .*{doubt}\?$") as said:
+        load_preset(path)
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "string: {length: 880, density: 1 g/m, tension: 100}",
+            "string.length = 880: must be at most 100 m; lower it; did you mean 880 mm?",
+        ),
+        (
+            "string: {length: 1, diameter: 0.3, material: steel, tension: 100}",
+            "must be at most 0.1 m; lower it; did you mean 0.3 mm?",
+        ),
+        ("string: {length: 1, diameter: 10, material: steel, tension: 100}", "must be at most 0.1 m; lower it"),
+        ("string: {length: 880 m, density: 1 g/m, tension: 100}", "must be at most 100 m; lower it"),
+    ],
+)
+def test_one_that_is_refused_as_well(line: str, message: str, write: Any) -> None:
+    assert any(message in told for told in lines_of(write(line)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "string: {length: 65 m, density: 1 g/m, tension: 100}",
+        "string: {length: 2.7, density: 1 g/m, tension: 100}",
+        "string: {length: 1, diameter: 10 mm, material: gut, tension: 100}",
+        "string: {length: 1, diameter: 0.006, material: steel, tension: 100}",
+        STRING + "barrier: {profile: flat, to: 1 cm, height: -20 cm}",
+        STRING + "barrier: {profile: flat, from: 0, to: 0.9, height: 0}",
+    ],
+)
+def test_one_that_may_be_meant_is_not(line: str, write: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_preset(write(line))
+        for name in shipped():
+            load_preset(name)
 
 
 def test_the_largest_file_is_read(write: Any) -> None:

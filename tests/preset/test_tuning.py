@@ -105,6 +105,26 @@ def test_meantone_has_eight_pure_thirds() -> None:
     assert [1200 * octaves for octaves in SCALES["meantone"][:9]] == pytest.approx(printed, abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    "text", ["19edo", "19 edo", "19-EDO", "19tet", "19ed2", "19ED4/2", "19edo on F#", "19edo, A4=440"]
+)
+def test_equal_divisions_of_the_octave(text: str) -> None:
+    """One key is one degree; the reference stays where it is."""
+    tuning = load_tuning(text)
+    heard = [key for key in range(128) if tuning[key] is not None]
+    assert heard == list(range(128))
+    assert tuning.frequencies == pytest.approx([440.0 * 2.0 ** ((key - 69) / 19) for key in heard], rel=1e-13)
+
+
+def test_equal_divisions_of_anything() -> None:
+    assert load_tuning("12edo") == load_tuning("equal")
+    for text, period, steps in (("13ed3", 3.0, 13), ("13edt", 3.0, 13), ("9 ed3/2", 1.5, 9), ("1edo", 2.0, 1)):
+        tuning = load_tuning(f"{text}, C4=200 Hz")
+        for key in range(56, 65):
+            assert tuning[key] == pytest.approx(200.0 * period ** ((key - 60) / steps), rel=1e-13)
+    assert load_tuning("31edo, E3=150 Hz")[52] == 150.0
+
+
 @pytest.mark.parametrize("last", ["3/1", "1901.955000865387 tritave"])
 def test_bohlen_and_pierce_repeat_at_three(tuned: Any, last: str) -> None:
     steps = ["25/21", "9/7", "7/5", "5/3", "9/5", "15/7", "7/3", "25/9"]
@@ -197,7 +217,7 @@ def test_a_file_is_the_same_however_it_was_saved(change: Any, tuned: Any) -> Non
     ("a\n1\n" + "9" * 61, "pitch 1 of 1 has more than 60 characters; shorten it"),
     ("a\n2\n3/2\n1/1\n", "test.scl:4: 1/1: the last pitch is the period and must be above 1/1; add the octave, 2/1"),
     ("a\n1\n3/2\n2/1\n", "test.scl:4: 2/1: the scale has 1 notes already; mend the number of notes"),
-    ("\x1b[31m\n\x1b[31m\n", "test.scl:2: ?[31m: the number of notes must be a whole number; "),
+    ("\x1b[31m\n\x1b[31m\n", "test.scl:2: \\x1b[31m: the number of notes must be a whole number; "),
 ])  # fmt: skip
 def test_a_wrong_scale_says_what_and_where(text: str, message: str, tuned: Any) -> None:
     assert message in refusal(tuned, text)
@@ -240,13 +260,20 @@ def test_a_map_must_map_its_reference(tuned: Any) -> None:
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("", "'' must be equal, just, pythagorean, meantone, a .scl or .kbm file, or a reference such as A4=432; "),
+    ("", "'' must be equal, just, pythagorean, meantone, equal divisions such as 19edo, a .scl or .kbm "),
     ("zzz", "or a reference such as A4=432; choose one"),
     ("jsut", "jsut must be equal, just, "),
     ("jsut", "; did you mean just?"),
     ("just,", "'' must be equal, just, "),
     ("just, equal", "just and equal are two scales; keep one of them"),
     ("440, A4=432", "440 and A4=432 are two references; keep one of them"),
+    ("just, 19edo", "just and 19edo are two scales; keep one of them"),
+    ("0edo", "0edo: must be 1 to 4096 parts; write it like 19edo"),
+    ("9999edo", "9999edo: must be 1 to 4096 parts; "),
+    ("12ed1", "12ed1: what is divided must be above 1/1; write it like 13ed3"),
+    ("12ed2/3", "12ed2/3: what is divided must be above 1/1; "),
+    ("12ed2/0", "12ed2/0: what is divided must be above 1/1; "),
+    ("19edo2", "19edo2: the reference must be a frequency in Hz, and 'edo2' is no unit known here; "),
     ("just on H", "just on H must be equal, just, "),
     ("just on C99", "C99 is key 1200, outside 0 to 127; choose another octave"),
     ("B9=440", "B9 is key 131, outside 0 to 127; choose another octave"),
@@ -258,8 +285,8 @@ def test_a_map_must_map_its_reference(tuned: Any) -> None:
     ("x.kbm", "x.kbm: there is no such file; check the name"),
     (".scl", ".scl: there is no such file; check the name"),
     ("x" * 1001, "a tuning must have at most 1000 characters; shorten it"),
-    ("a\x1b.scl", "a?.scl: there is no such file; "),
-    ("a\0.scl", "a?.scl: cannot be read ("),
+    ("a\x1b.scl", "a\\x1b.scl: there is no such file; "),
+    ("a\0.scl", "a\\x00.scl: cannot be read ("),
 ])  # fmt: skip
 def test_a_wrong_text_says_what_is_wrong(text: str, message: str) -> None:
     assert message in refusal(load_tuning, text)

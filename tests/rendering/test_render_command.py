@@ -19,6 +19,7 @@ from engine.render import read_score, render
 from engine.rendering import progress
 from engine.rendering.errors import ScoreError
 from engine.rendering.note import Note
+from engine.synth.output import CEILING, limit_block
 
 Run = Callable[..., int]
 
@@ -103,12 +104,64 @@ def test_gain_and_peak_are_as_asked() -> None:
     assert sorted(path.name for path in Path().iterdir()) == ["gain.wav", "peak.wav", "plain.wav"]
 
 
-def test_what_is_too_loud_is_cut_off_and_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert jawari("sitar", "--notes", "C4:0:1", "--gain", "40", "-o", "a.wav", "--report", "a.json") == 0
-    assert "samples are beyond full scale and cut off; lower --gain" in capsys.readouterr().err
-    audio = read("a.wav")
-    assert audio.max() == 1.0 - 2.0**-23
-    assert json.loads(Path("a.json").read_text())["renders"][0]["clipped_samples"] == (np.abs(audio) > 1 - 2**-22).sum()
+@pytest.mark.parametrize("depth", ["16", "24"])
+@pytest.mark.parametrize("name", ["a.wav", "a.flac"])
+def test_what_is_too_loud_is_lowered_and_told(depth: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    args = ("sitar", "--notes", "C4:0:1", "--gain", "40")
+    assert jawari(*args, "-o", "plain.wav", "--bit-depth", "32f") == 0
+    assert capsys.readouterr().err == ""
+    assert jawari(*args, "-o", name, "--bit-depth", depth, "--report", "a.json") == 0
+    plain, audio = read("plain.wav"), read(name)
+    db = 20.0 * np.log10(np.abs(plain).max())
+    assert db > 10.0  # floats are as they were played
+    line = f"jawari: note: {name}: peak {db:+.1f} dBFS, lowered by {db + 0.1:.1f} dB so that nothing is cut off; "
+    assert capsys.readouterr().err == f"{line}--bit-depth 32f keeps the level\n"
+    np.testing.assert_allclose(audio, plain * CEILING / np.abs(plain).max(), atol=2.0 ** (2 - int(depth)))
+    (entry,) = json.loads(Path("a.json").read_text())["renders"]
+    assert entry["clipped_samples"] == entry["bent_frames"] == 0
+    assert entry["played_peak_dbfs"] == pytest.approx(db - 40.0, abs=1e-4)
+    assert entry["gain_db"] == pytest.approx(40.0 - db - 0.1, abs=1e-4)
+    assert entry["peak_dbfs"] == pytest.approx(-0.1, abs=1e-3)
+
+
+def test_the_limiter_bends_what_is_loud_and_tells_how_much(capsys: pytest.CaptureFixture[str]) -> None:
+    args = ("sitar", "--notes", "C4:0:1", "--gain", "30", "--bit-depth", "32f")
+    assert jawari(*args, "-o", "plain.wav") == 0
+    assert jawari(*args, "--limit", "-o", "a.wav", "--report", "a.json") == 0
+    plain, audio = read("plain.wav").astype(np.float32), read("a.wav").astype(np.float32)
+    bent = plain.copy()
+    count = limit_block(bent.ctypes.data, *bent.shape)
+    assert (audio == bent).all()
+    (entry,) = json.loads(Path("a.json").read_text())["renders"]
+    assert entry["bent_frames"] == count > 1000
+    assert entry["bent_share"] == pytest.approx(count / len(plain))
+    assert f"{count / len(plain):.2%} of it limited" in capsys.readouterr().out
+    assert jawari(*args[:-2], "--limit", "-o", "b.wav") == 0
+    np.testing.assert_allclose(read("b.wav"), audio, atol=2.0**-23)
+
+
+def test_a_loudness_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    for options in ((), ("--bit-depth", "32f"), ("--limit",)):
+        assert jawari("sitar", "--notes", "C4:0:4 E4:1:4", "--loudness", "-30 LUFS", *options, "-o", "a.wav") == 0
+        assert ", -30.0 LUFS, " in capsys.readouterr().out
+        Path("a.wav").unlink()
+    assert jawari("sitar", "--notes", "C4:0:.1", "--tail", "0", "--loudness", "-20", "-o", "a.wav") == 0
+    assert "it has no loudness, and is left as it is" in capsys.readouterr().err
+
+
+def test_stems_are_lowered_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By as much as the loudest of them needs, so that they still add up."""
+    song(tmp_path / "song.mid")
+    args = ("sitar", "--midi", "song.mid", "--tail", "0.5", "--gain", "30", "--stems", "channel")
+    assert jawari(*args, "-o", "float.wav", "--bit-depth", "32f") == 0
+    assert jawari(*args, "-o", "song.wav") == 0
+    names = ["01", "02", "10"]
+    plain = [read(f"float-channel-{name}.wav") for name in names]
+    loudest = max(np.abs(part).max() for part in plain)
+    assert loudest > 2.0
+    for part, name in zip(plain, names):
+        np.testing.assert_allclose(read(f"song-channel-{name}.wav"), part * CEILING / loudest, atol=2e-7)
+    assert capsys.readouterr().err.count("lowered by") == 3
 
 
 def test_a_key_that_cannot_sound_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -192,7 +245,14 @@ REFUSALS: list[tuple[str, int, str]] = [
     ("sitar -o missing/a.wav", 6, "its folder does not exist"),
     ("sitar -o folder", 6, "is a folder; name a file in it"),
     ("sitar -o there.wav", 6, "exists already"),
-    ("sitar -o a.mp3", 6, "name it .wav or .flac"),
+    ("sitar -o a.m4a", 6, "name it .wav, .flac, .aiff, .ogg, .opus or .mp3"),
+    ("sitar -o a.mp3 --sample-rate 96000", 6, "MP3 has no 96000 Hz, only 8000, 11025,"),
+    (
+        "sitar --format opus --sample-rate 44100",
+        6,
+        "sitar.opus: Opus has no 44100 Hz, only 8000, 12000, 16000, 24000 and",
+    ),
+    ("sitar -o a.ogg --bit-depth 16", 6, "OGG has no bit depth; leave it out, or take .wav"),
     ("sitar -o a.flac --bit-depth 32f", 6, "FLAC holds whole numbers only"),
     ("sitar tanpura -o a.wav", 6, "several presets need one"),
     ("sitar sitar", 6, "would be written 2 times"),
@@ -209,15 +269,18 @@ REFUSALS: list[tuple[str, int, str]] = [
     ("sitar --channel 17", 2, "--channel = 17: must be 1 to 16"),
     ("sitar --start 2 --end 1", 2, "the end after the start"),
     ("sitar --start -1", 2, "must be 0 or more"),
-    ("sitar --end soon", 3, "--end = soon: must be a time"),
-    ("sitar --tail -1", 4, "tail = -1: must be 0 to"),
+    ("sitar --end soon", 2, "--end = soon: must be a time"),
+    ("sitar --tail -1", 2, "tail = -1: must be 0 to"),
     ("sitar --seed -1", 2, "--seed = -1: must be 0 or more"),
-    ("sitar --gain loud", 3, "--gain = loud: must be"),
+    ("sitar --gain loud", 2, "--gain = loud: must be"),
     ("sitar --gain 2000", 2, "must be -200 to 200 dB"),
     ("sitar --stems key --normalize", 2, "use --gain"),
-    ("sitar --sample-rate 44100.5", 4, "must be a whole number"),
-    ("sitar --sample-rate 1kg", 3, "--sample-rate = 1kg"),
-    ("sitar --tuning nonsense", 3, "nonsense"),
+    ("sitar --stems key --loudness -16", 2, "use --gain"),
+    ("sitar --limit --normalize", 2, "--normalize leaves nothing for --limit to do"),
+    ("sitar --loudness loud", 2, "--loudness = loud: must be"),
+    ("sitar --sample-rate 44100.5", 2, "must be a whole number"),
+    ("sitar --sample-rate 1kg", 2, "--sample-rate = 1kg"),
+    ("sitar --tuning nonsense", 3, "--tuning: nonsense must be equal"),
 ]
 
 

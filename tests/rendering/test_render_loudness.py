@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import inf
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,8 +12,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import signal
 
-from engine.rendering.levels import Meter, amplified, normalised
-from engine.rendering.loudness import Loudness, k_weighting
+from engine.rendering.formats import FULL_SCALE
+from engine.rendering.levels import Meter, Spool, Wanted, level, limited
+from engine.rendering.loudness import Loudness
+from engine.synth.output import CEILING, KNEE, limit
+from engine.synth.weighting import k_weighting
 
 
 def tone(rate: int, *parts: tuple[float, float], hz: float = 997.0, channels: int = 2) -> NDArray[np.float32]:
@@ -103,12 +109,68 @@ def test_the_meter_finds_frames_and_peak() -> None:
     assert meter.loudness_lufs is None
 
 
-def test_levels_are_changed_as_asked(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_sound_that_waits_comes_back_as_it_was_and_measured(tmp_path: Path) -> None:
     chunks = [np.array([[0.1, -0.4]], np.float32), np.array([[0.2, 0.3], [0.0, 0.1]], np.float32)]
-    whole = np.concatenate(chunks)
-    np.testing.assert_allclose(np.concatenate(list(amplified(chunks, -20.0))), whole / 10.0, rtol=1e-6)
-    louder = np.concatenate(list(normalised(chunks, 2, -1.0, tmp_path)))
-    np.testing.assert_allclose(louder, whole * (10.0 ** (-1.0 / 20.0) / 0.4), rtol=1e-6)
-    silence = [np.zeros((5, 2), np.float32)]
-    np.testing.assert_array_equal(np.concatenate(list(normalised(silence, 2, -1.0, tmp_path))), silence[0])
+    with Spool(tmp_path / "a.wav", 48_000, 2) as spool:
+        spool.fill(chunks)
+        assert (spool.meter.frames, spool.meter.peak) == (3, np.float32(0.4))
+        for _ in range(2):
+            np.testing.assert_array_equal(np.concatenate(list(spool.chunks())), np.concatenate(chunks))
     assert not list(tmp_path.iterdir())
+
+
+PEAKS = st.floats(1e-6, 1e3)
+DECIBELS = st.floats(-60.0, 60.0)
+
+
+@given(PEAKS, DECIBELS, st.sampled_from([*FULL_SCALE.values()]))
+def test_a_gain_is_what_was_asked_for_unless_something_would_be_cut_off(peak: float, db: float, full: float) -> None:
+    wanted = 10.0 ** (db / 20.0)
+    found = level(peak, -20.0, Wanted(gain=db), full)
+    assert found.gain <= wanted * (1.0 + 1e-12)  # never amplified
+    assert found.gain * peak <= full * (1.0 + 1e-12)
+    if wanted * peak < full:
+        assert found == (pytest.approx(wanted), "")
+    elif wanted * peak > 1.001:
+        assert found.gain * peak == pytest.approx(CEILING)
+        lowered = 20.0 * np.log10(wanted / found.gain)
+        assert f"peak {20.0 * np.log10(wanted * peak):+.1f} dBFS, lowered by {lowered:.1f} dB" in found.remark
+
+
+@given(PEAKS, st.floats(-60.0, 0.0))
+def test_a_peak_is_what_was_asked_for(peak: float, dbfs: float) -> None:
+    for full in FULL_SCALE.values():
+        found = level(peak, None, Wanted(peak=dbfs), full)
+        assert found == (pytest.approx(10.0 ** (dbfs / 20.0) / peak, rel=2e-4), "")
+        assert found.gain * peak <= full * (1.0 + 1e-12)
+    assert level(peak, None, Wanted(peak=6.0), inf).gain == pytest.approx(10.0**0.3 / peak)
+    assert "lowered by 6.1 dB" in level(peak, None, Wanted(peak=6.0), FULL_SCALE["24"]).remark
+
+
+def test_silence_and_what_has_no_loudness_are_left_as_they_are() -> None:
+    assert level(0.0, None, Wanted(peak=-1.0), 1.0) == (1.0, "")
+    gain, remark = level(0.5, None, Wanted(loudness=-16.0), 1.0)
+    assert gain == 1.0
+    assert "it has no loudness" in remark
+
+
+@pytest.mark.parametrize("lufs", [-40.0, -23.0, -16.0])
+def test_a_loudness_is_what_was_asked_for(lufs: float) -> None:
+    audio = tone(48_000, (-30.0, 2.0), (-24.0, 3.0), (-50.0, 1.0))
+    measured = loudness(audio, 48_000)
+    assert measured is not None
+    chosen = level(float(np.abs(audio).max()), measured, Wanted(loudness=lufs), FULL_SCALE["24"])
+    assert loudness(audio * np.float32(chosen.gain), 48_000) == pytest.approx(lufs, abs=0.01)
+    assert chosen.remark == ""
+    loud = level(0.9, -20.0, Wanted(loudness=-10.0), FULL_SCALE["16"])
+    assert loud.gain * 0.9 == pytest.approx(CEILING)
+    assert "+9.1 dBFS" in loud.remark
+
+
+@given(st.integers(0, 2**32))
+def test_limited_sound_is_bent_where_it_is_loud(seed: int) -> None:
+    audio = (np.random.default_rng(seed).standard_normal((50, 2)) * 0.7).astype(np.float32)
+    bent = audio.copy()
+    count = limited(bent)
+    assert count == (np.abs(audio) > KNEE).any(axis=1).sum()
+    assert (bent == np.array([[np.float32(limit(float(x))) for x in row] for row in audio], np.float32)).all()

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import wave
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +17,7 @@ import numpy as np
 import pytest
 import soundfile
 from rendering.fake_instrument import FakeInstrument, use_fakes
+from rendering.other_programs import PROGRAMS, complaints
 
 from engine import cli
 from engine.rendering.audio_file import Format, audio_file
@@ -89,14 +89,24 @@ def test_standard_output_gets_the_samples_of_the_file(options: str, said: Run, h
     assert contents(here, tmp_path / "passing") == ["a.wav"]
 
 
-def test_its_header_says_that_the_length_is_not_known(said: Run) -> None:
-    """Both sizes at their most, as others write to pipes; readers then go on until the end."""
-    sound = said(*NOTES, "-o", "-").out
-    assert sound[:4] + sound[8:16] == b"RIFFWAVEfmt "
-    assert sound[4:8] == sound[40:44] == b"\xff" * 4
-    with wave.open(io.BytesIO(sound)) as file:
-        assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (2, 3, 48_000)
-        assert len(file.readframes(10**9)) == len(sound) - 44 == 2 * 48_000 * 6
+@pytest.mark.parametrize("kind", ["wav 16", "wav 24", "wav 32f", "flac 24", "aiff 32f", "ogg 24", "opus 24", "mp3 24"])
+@pytest.mark.parametrize("tail", [("--tail", "0.5"), ()])
+def test_a_stream_is_byte_for_byte_the_file(
+    kind: str, tail: tuple[str, ...], said: Run, here: Path, tmp_path: Path
+) -> None:
+    """Its sizes are the true ones, whether they were known beforehand or not."""
+    form, depth = kind.split()
+    words = (*NOTES[:3], *tail, "--bit-depth", depth, "--format", form)
+    assert said(*words, "-o", f"a.{form}").code == 0
+    assert said(*words, "-o", "-").out == Path(f"a.{form}").read_bytes()
+    assert contents(here, tmp_path / "passing") == [f"a.{form}"]
+
+
+@pytest.mark.parametrize("depth", ["16", "24", "32f"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_other_programs_read_the_stream_without_a_word(program: str, depth: str, said: Run) -> None:
+    sound = said(*NOTES, "--bit-depth", depth, "-o", "-").out
+    assert complaints(program, "-", sound) == []
 
 
 @POSIX

@@ -41,7 +41,7 @@ def test_notes_of_a_text() -> None:
         ("C4:0:1 Hz", "is not a note"),
         ("C4:soon:1", "C4:soon:1: start must be a time in s"),
         ("C4:0:nan", "duration must be"),
-        ("C4:0:1\x1b[2J", "?[2J"),
+        ("C4:0:1\x1b[2J", r"\x1b[2J"),
         ("C4:0:" + "9" * 5000, "is not a note"),
     ],
 )

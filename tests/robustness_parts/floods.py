@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine import Instrument
+from engine.compiled import now
 from engine.live.block import run_block
 from engine.live.player import Player
 from engine.synth import fields as f
 
 RATE, BLOCK = 48_000, 128
-START = 5_000_000_000_000  # ns
+START = now()  # ns: no stamp is older than the machine
 KEYS = range(36, 84)
 CHANNELS = 4
 CONTROLLERS = (1, 11, 64, 66, 74)

@@ -179,11 +179,11 @@ def test_keys_that_the_tuning_leaves_out_are_silent() -> None:
     assert len(inst.silent_keys) == sum(k % 12 in (1, 3, 6, 8, 10) for k in range(128))
     assert set(inst.silent_keys.values()) == {"the tuning leaves this key out"}
     assert (raw(inst, [(0, on(61))], 256) == 0.0).all()
-    assert np.abs(raw(inst, [(0, on(62))], 2400)).max() > 0.1
-    # Their neighbours are as loud as ever.
+    assert np.abs(raw(inst, [(0, on(62))], 2400)).max() > 0.05
+    # Their neighbours are as loud as ever, but for what smoothing makes of a straight line in place of a key.
     gains = inst.arrays["key_floats"][:, f.Y_GAIN], instrument("modal").arrays["key_floats"][:, f.Y_GAIN]
     kept = [k for k in range(24, 109) if k not in inst.silent_keys]
-    assert np.allclose(gains[0][kept], gains[1][kept], rtol=1e-12)
+    assert np.allclose(gains[0][kept], gains[1][kept], rtol=0.02)
 
 
 def test_no_key_at_all_is_an_instrument_too() -> None:

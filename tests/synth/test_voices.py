@@ -59,11 +59,11 @@ def clicks(x: Array) -> Array:
 def test_velocity_sets_force_and_duration(name: str, velocity: int, soft: bool) -> None:
     """(velocity/100)^power of each, as the preset says; the soft pedal takes 0.6 of the force, 1/0.6 of its time."""
     inst = instrument(name)
-    inst_preset, design = inst.preset, inst._bank.keys[55].design
+    design = inst._bank.keys[55].design
     assert design is not None
-    strength, length = inst_preset.velocity.scale(velocity)
+    strength, length = inst.preset.velocity.scale(velocity)
     pedal = 0.6 if soft else 1.0
-    e = inst_preset.problem.excitation
+    e = design.problem.excitation
     pluck = replace(e, force=e.force * strength * pedal, duration=e.duration * length / pedal)
     force = pulse(pluck, design.rate, 4801)
     model = modal if name == "modal" else finite_difference

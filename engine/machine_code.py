@@ -1,0 +1,131 @@
+"""Leaf: machine code on disk, so that it is compiled once for all installations of the same sources."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import logging
+import pickle
+import platform
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding
+import numba
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from engine import cache
+
+INTERPRETED = bool(numba.config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every kernel runs as plain Python
+
+
+class MachineCode(_Cache):  # type: ignore[misc]
+    """A function's machine code on disk, a file for each of its types.
+
+    In place of numba's own cache, which believes what it finds, knows files by where they lie and when they were
+    written, and does not see a change in a function that was imported from another file.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    @property
+    def cache_path(self) -> str:
+        """Where it is."""
+        return str(cache.folder())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The function for these types, or None."""
+        target_context.refresh()
+        name = self._name(sig, target_context.codegen())
+        found = cache.read(name) if name else None
+        if found is None:
+            return None
+        try:
+            types_of_it, reduced = pickle.loads(found)
+            if types_of_it == sig:
+                return CompileResult._rebuild(target_context, *reduced)
+        except Exception:  # whatever an unpickled stranger may raise
+            logging.getLogger("jawari").debug("machine code of %s", self._function, exc_info=True)
+        cache.discard(name)
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the function for these types."""
+        name = self._name(sig, data.codegen)
+        if name and not data.library.has_dynamic_globals:  # addresses of this very process
+            cache.write(name, dumps((sig, data._reduce())))
+
+    def enable(self) -> None:
+        """It always is."""
+
+    disable = flush = enable
+
+    def _name(self, sig: Any, codegen: Any) -> str:
+        """The same for all installations of the same sources; "" for a function without a file, typed at a prompt."""
+        function, digest = self._function, hashlib.sha256()
+        file = Path(function.__code__.co_filename)
+        if Path(__file__).parent not in file.parents:  # not in the fingerprint
+            try:
+                digest.update(file.read_bytes())
+            except OSError:
+                return ""
+        closure = tuple(cell.cell_contents for cell in function.__closure__ or ())
+        facts = function.__code__.co_firstlineno, function.__code__.co_code, dumps(closure), str(sig)
+        digest.update(repr((*facts, codegen.magic_tuple())).encode())
+        words = f"{function.__module__}.{function.__qualname__}".removeprefix("engine.")
+        plain = re.sub(r"[^\w.]", "", words)[-80:]
+        return f"{fingerprint()}/{plain}-{digest.hexdigest()[:20]}.nbc"
+
+
+def tell_if_cold(function: str) -> None:
+    """Log why a first run of these sources on this machine takes its time; `function` is "file.name", compiled last."""
+    if INTERPRETED or any((cache.folder() / fingerprint()).glob(f"*{function}-*.nbc")):
+        return
+    trouble, logger = cache.trouble(), logging.getLogger("jawari")
+    if trouble:
+        logger.warning("compiling for this machine, up to half a minute, and again each time: %s", trouble)
+    else:
+        logger.info("compiling for this machine, once; up to half a minute")
+
+
+@functools.cache
+def fingerprint() -> str:
+    """The folder of what is good for these sources, this numba, this interpreter and this CPU."""
+    digest = hashlib.sha256()
+    package = Path(__file__).parent
+    for source in kernel_sources(package):
+        digest.update(source.relative_to(package).as_posix().encode() + b"\0" + source.read_bytes() + b"\0")
+    features = sorted(k for k, v in llvmlite.binding.get_host_cpu_features().items() if v)
+    facts = [
+        numba.__version__,
+        platform.python_version(),
+        getattr(sys, "abiflags", ""),
+        llvmlite.binding.get_host_cpu_name(),
+        *features,
+    ]
+    digest.update("\0".join(facts).encode())
+    return digest.hexdigest()[:20]
+
+
+def kernel_sources(package: Path) -> list[Path]:
+    """The files with compiled functions and everything these import: whatever else changes, machine code stays good."""
+    texts = {file: file.read_text(encoding="utf-8") for file in package.rglob("*.py")}
+    waiting = [
+        file
+        for file, text in texts.items()
+        if re.search(r"^ *@(native|called_by_python|guarded|inlined|pasted|called_by_c)\b", text, re.M)
+    ]
+    found = {package / "compiled.py", Path(__file__)}
+    while waiting:
+        file = waiting.pop()
+        found.add(file)
+        for module, names in re.findall(r"^ *from engine(?:\.([\w.]+))? import +(\([^)]*\)|.*)", texts[file], re.M):
+            folder = package.joinpath(*module.split("."))
+            parts = [folder.with_suffix(".py"), *(folder / f"{name}.py" for name in re.findall(r"\w+", names))]
+            waiting += [part for part in parts if part in texts and part not in found]
+    return sorted(found)
