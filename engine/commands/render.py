@@ -350,7 +350,7 @@ def _faults(report: dict[str, Any]) -> list[str]:
         "events_lost": "events were lost",
     }
     left_out = [
-        f"channel {channel}: {count} notes left out, no preset is mapped to it; --map {channel}=PRESET"
+        f"channel {channel}: {count} notes left out, no preset is mapped to it; give it to one"
         for channel, count in report.get("notes_left_out", {}).items()
     ]
     asked: dict[int, list[str]] = {}
