@@ -26,6 +26,7 @@ LARGEST = 100_000_000  # bytes of a file
 ROOM = 100_000_000  # bytes free on a disk below which nothing is kept there
 REMEDY = f"name a folder that only you may write to in {VARIABLE}"
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_TOLD = "that nothing can be kept"
 _said: set[str] = set()
 
 
@@ -67,7 +68,8 @@ def write(name: str, content: bytes) -> None:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        if not path.is_file():  # Windows replaces nothing that another process is reading
+        # Windows replaces nothing that another process is reading.
+        if not path.is_file() and _TOLD not in _said:
             _say(f"what was made is made again each time: {_unkept(path.parent, error.strerror or str(error))}")
 
 
@@ -100,6 +102,8 @@ def trouble() -> str:
     """Why what is written now will not be there the next time, and the remedy; "" if it will."""
     place = _place()
     why = "" if place.trouble else _refusal(place.path)
+    if why:
+        _said.add(_TOLD)
     return place.trouble or (_unkept(place.path, why) if why else "")
 
 

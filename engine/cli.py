@@ -31,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser().parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no reason to stop
-    warnings.showwarning = lambda message, *_: print(f"jawari: note: {printable(str(message))}", file=sys.stderr)
+    warnings.showwarning = lambda message, *_: _note(message)
+    warnings.simplefilter("ignore", DeprecationWarning)  # between libraries: nothing that a user could mend
     warnings.simplefilter("always", PhysicsWarning)
     logging.basicConfig(handlers=[_log()])
     logging.getLogger("jawari").setLevel(logging.INFO)
@@ -75,6 +76,12 @@ def _log() -> logging.Handler:
     handler = logging.StreamHandler()
     handler.setFormatter(_Formatter("jawari: %(message)s"))
     return handler
+
+
+def _note(message: object) -> None:
+    """A warning; where it cannot be written, that is no reason to stop."""
+    with suppress(OSError, ValueError):
+        print(f"jawari: note: {printable(str(message))}", file=sys.stderr)
 
 
 def parser() -> argparse.ArgumentParser:

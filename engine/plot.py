@@ -20,6 +20,8 @@ from engine.profiling.sweep import Point, Section
 from engine.rendering.target import publish
 from engine.simulate import Simulation
 
+# Which multiples of powers of ten are named on an axis whose ends are less than so far apart; none: equal steps.
+_STEPS: dict[float, tuple[int, ...]] = {2.0: (), 4.0: tuple(range(1, 10)), 8.0: (1, 2, 3, 5, 7), 100.0: (1, 2, 5)}
 UNITS = {"displacement": "m", "velocity": "m/s", "bridge_force": "N"}
 
 
@@ -70,8 +72,14 @@ def plot_loads(points: Mapping[Point, Take], sample_rate: float, path: str | Pat
         _draw_times(times, Point(section, max(own)), own[max(own)], f"C{i % 10}")
     for level, name in ((1.0, "deadline"), (HOLDS, f"{HOLDS:.0%}")):
         loads.axhline(100.0 * level, color="0.4", lw=0.8, ls="-" if level == 1.0 else "--")
-        loads.annotate(name, (1.0, 100.0 * level), xycoords=("axes fraction", "data"), fontsize=7)
+        place = {"xycoords": ("axes fraction", "data"), "xytext": (3, 0), "textcoords": "offset points", "va": "center"}
+        loads.annotate(name, (1.0, 100.0 * level), fontsize=7, **place)
     loads.set(xlabel="voices", ylabel="% of the deadline", yscale="log", title="load: p50 ─, p99.9 ╌, max ·")
+    counts = {point.voices for point in points}
+    if len(counts) > 1:
+        loads.locator_params(axis="x", integer=True)
+    else:
+        loads.set_xticks(list(counts))
     _plain_ticks(loads.yaxis)
     loads.legend(fontsize=7)
     times.set(xlabel="time of a block (µs)", ylabel="blocks", xscale="log", yscale="log", title="how long blocks take")
@@ -157,7 +165,11 @@ def _draw_blocks(axes: Any, point: Point, take: Take, sample_rate: float) -> Non
 
 
 def _plain_ticks(axis: Any) -> None:
-    """Numbers instead of powers of ten on a logarithmic axis; the small ticks' too where there are few large ones."""
+    """Numbers instead of powers of ten on a logarithmic axis, so many that there are some and none meet."""
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
     low, high = axis.get_view_interval()
+    steps = next((steps for span, steps in _STEPS.items() if high < span * low), (1,))
+    axis.set_major_locator(LogLocator(subs=steps, numticks=20) if steps else MaxNLocator(5))
     axis.set_major_formatter("{x:g}")
-    axis.set_minor_formatter("{x:g}" if high < 30.0 * low else "")
+    axis.set_minor_formatter("")

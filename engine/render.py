@@ -43,8 +43,9 @@ def render(
     `notes` are a list of `Note`, a text such as "C4:0:2 E4:.5:2", a MIDI file (path or mido.MidiFile), or mido messages
     whose `time` is in seconds from the start; without them the preset's phrase is played. `tail` seconds follow the
     last event; without it, what the strings need to fall silent, at most 30 s. Nothing keeps the sound below full
-    scale; with `limit` it is bent as live sound is. Channel 10 of a MIDI file is left out unless `drums`; that of an
-    MPE file and of our own takes is played.
+    scale; with `limit` it is bent as live sound is. Without a polyphony there are as many strings as the piece needs,
+    if memory lasts, and at least the preset's. Channel 10 of a MIDI file is left out unless `drums`; that of an MPE
+    file and of our own takes is played.
     """
     if isinstance(preset, Preset | Rack) or is_rack(preset):
         if overrides:
@@ -54,8 +55,8 @@ def render(
     else:
         preset = load_preset(preset, overrides)
     setup = Setup(sample_rate, block_size, oversample, polyphony, tuning, mono)
-    player = make_player(preset, setup)
     score = phrase(preset) if notes is None else read_score(notes, drums)
+    player = make_player(preset, setup, score.strings)
     chunks = [chunk.copy() for chunk in stream(player, score, tail)]
     sound = np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])
     if limit:

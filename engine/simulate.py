@@ -128,15 +128,15 @@ class Simulation:
 
     def save(self, path: str | PathLike[str]) -> None:
         """All arrays as a compressed .npz; the file appears whole or not at all."""
-        arrays = {f"energy_{name}": value for name, value in self.energy._asdict().items()}
+        arrays: dict[str, Any] = {f"energy_{name}": value for name, value in self.energy._asdict().items()}
         arrays |= {f"snapshot_{name}": value for name, value in self.snapshots._asdict().items()}
         for name in ("time", "pickups", "contact_force", "contact_position", "snapshot_time"):
             arrays[name] = getattr(self, name)
-        meta = {"scheme": np.array(self.scheme), "rate": np.array(self.rate), "preset": np.array(self.preset.name)}
+        arrays |= {"scheme": np.array(self.scheme), "rate": np.array(self.rate), "preset": np.array(self.preset.name)}
         target = Path(path).resolve()
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".jawari-") as folder:
             whole = Path(folder) / "run.npz"
-            np.savez_compressed(whole, allow_pickle=False, **arrays, **meta)
+            np.savez_compressed(whole, **arrays)
             publish(whole, target, force=True)
 
 

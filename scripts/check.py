@@ -86,25 +86,26 @@ def checks(args: argparse.Namespace, told: Sequence[str]) -> list[Check]:
     """What to run, each with its name and what is added to its environment."""
     python = [sys.executable, "-m"]
     how = ["--hypothesis-profile=random"] if args.random else []
-    guard = {"JAWARI_GUARD": "1"}  # the sound card's thread is watched where there is a C compiler
+    # The sound card's thread is watched where there is a C compiler, and names are UTF-8 whatever the locale says.
+    around = {"JAWARI_GUARD": "1", "PYTHONUTF8": "1"}
     tests = [*python, "pytest", "-n", "auto", "-m", "not alone", *how, *told]
     alone = [*python, "pytest", "-m", "alone"]
     if args.clock:
         places = [] if told else [str(Path(place)) for place in CLOCKED]
-        return [(f"tests, clock {args.clock}", [*shifted_clock.shifted(args.clock), *tests, *places], guard)]
+        return [(f"tests, clock {args.clock}", [*shifted_clock.shifted(args.clock), *tests, *places], around)]
     if args.floors or args.newest:
         return [
             ("versions", [*python, "pip", "list"], {}),
-            ("tests that measure time", alone, guard),
-            ("tests", tests, guard),
+            ("tests that measure time", alone, around),
+            ("tests", tests, around),
         ]
     return [
         ("lint", [*python, "ruff", "check", "."], {}),
         ("format", [*python, "ruff", "format", "--check", "."], {}),
         ("types", [*python, "mypy"], {}),
         ("kernels as plain Python", [*python, "pytest", "-m", "interpreted"], {"NUMBA_DISABLE_JIT": "1"}),
-        ("tests that measure time", alone, guard),
-        ("tests", tests, guard),
+        ("tests that measure time", alone, around),
+        ("tests", tests, around),
     ]
 
 

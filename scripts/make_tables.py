@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import engine
+from engine.live.key_table import help_lines, hint
 from engine.live.meter import Level, Load, Note, Reading, String
 from engine.live.panel import Look, draw
 from engine.preset.files import shipped
@@ -103,7 +104,7 @@ READING = Reading(
     block_size=128,
     latency=0.0053,
     ports=("Keystation 49",),
-    hint="[ ] preset, ? help, q quit",
+    hint=hint(),
     load=Load(0.15, 0.21, 0.32),
     mean_load=0.11,
     worst_load=0.32,
@@ -124,6 +125,11 @@ READING = Reading(
     events_lost=0,
     stale=0,
 )
+
+
+def computer_keys() -> str:
+    """What `?` shows."""
+    return "```text\n" + "\n".join(help_lines(plucking=True)) + "\n```\n"
 
 
 def panel() -> str:
@@ -222,6 +228,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "materials": materials,
     "scales": scales,
     "panel": panel,
+    "computer-keys": computer_keys,
     "speed": speed,
     "load": load,
     "bounces": bounces,

@@ -81,6 +81,14 @@ class Server:
         """What jackd has printed."""
         return self._log.read_text(encoding="utf-8", errors="replace")
 
+    @property
+    def missed(self) -> int:
+        """Periods that some client has missed so far, by what jackd says: what its ports held then is gone for good.
+
+        Only where it does not wait for its clients.
+        """
+        return self.said.count("JackEngine::XRun: client")
+
     def start(self) -> None:
         """Begin, or begin again; it is up when this returns. Where too many others are, wait until one has ended."""
         end = time.monotonic() + PATIENCE

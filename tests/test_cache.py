@@ -225,7 +225,10 @@ def test_a_full_disk_keeps_nothing_and_says_so_once(
         assert words in caplog.messages[0]
     assert os.listdir(place / "folder") == ["file.bin"]
     monkeypatch.setattr(cache.shutil, "disk_usage", lambda _: SimpleNamespace(free=3_000_000))
+    cache._said.clear()
     assert "only 3 MB are free" in cache.trouble()
+    cache.write("folder/newest", BLOB)
+    assert len(caplog.messages) == 1, "whoever asked has told"
 
 
 def test_what_somebody_filled_need_not_be_writable(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import engine
 from engine.physics.string import Array
 from engine.preset.files import shipped
+from engine.rendering.errors import FileError
 from engine.simulate import SCHEMES, Simulation
 
 # Strings that finite differences decline, since their measured losses are no polynomial of b^2 (reported, not bent).
@@ -252,6 +254,16 @@ def test_a_save_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
             sim.save(path)
         assert path.read_text() == "precious"
         assert [file.name for file in tmp_path.iterdir()] == ["run.npz"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
+def test_nothing_but_a_file_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    os.mkfifo(path)
+    with pytest.raises(FileError, match=r"run\.npz: is not a regular file by now"):
+        run().save(path)
+    assert path.is_fifo()
+    assert [file.name for file in tmp_path.iterdir()] == ["run.npz"]
 
 
 # --- warnings and refusals --------------------------------------------------------------------------------------------

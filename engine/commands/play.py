@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity, tuning
 from engine.commands.racks import add_map, make_rack, remembered
 from engine.errors import PresetError
+from engine.live.key_table import help_lines
 from engine.preset.files import shipped
 from engine.preset.rack import is_rack
 from engine.render import phrase, read_score
@@ -33,9 +34,12 @@ EXAMPLES = """examples:
   jawari play tanpura --device scarlett --midi "key" --block-size 64
   jawari play sitar --record take.mid               then: jawari render sitar --midi take.mid, sample by sample the same
   jawari play sitar --record a.mid --record a.wav   the sound as well, as the card got it
-  jawari play sitar tanpura mine.yaml               program change 1, 2, 3 chooses; [ and ] in the terminal as well
+  jawari play sitar tanpura mine.yaml               program change 1, 2, 3 chooses; + and - in the terminal as well
   jawari play --map 1=sitar 2=tanpura 5-8=plain     a preset for each channel
   jawari play duo.yaml                              a rack: presets, their channels, programs, gains and pans
+
+in the terminal, with --keys:
+  {keys}
 
 `jawari devices` lists sound cards and MIDI inputs. Ctrl-C ends and reports blocks, late blocks and the worst load.
 What is recorded is on disk from the first note, in FILE.unfinished. However a session ends, the take is written first;
@@ -44,6 +48,7 @@ one by then, the take is FILE-2."""
 
 # Ctrl-\\ and, on Windows, a closed console end a session like all the others: with what was recorded.
 QUITTING = tuple(getattr(signal, name) for name in ("SIGQUIT", "SIGBREAK") if hasattr(signal, name))
+KEYS = "\n  ".join(help_lines(plucking=True))
 LARGEST_BLOCK = 8192
 MOST_DELAY = 0.5  # s
 
@@ -54,7 +59,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
         "play",
         help="play live, from a MIDI keyboard or the computer's keys",
         description=DESCRIPTION,
-        epilog=f"{EXAMPLES}\n\n{EPILOG}",
+        epilog=f"{EXAMPLES.format(keys=KEYS)}\n\n{EPILOG}",
         formatter_class=Help,
     )
     p.add_argument(
@@ -107,7 +112,7 @@ def _add_midi(p: argparse._ArgumentGroup) -> None:
         "--midi",
         action="append",
         metavar="NAME",
-        help="only inputs with this in their name; repeatable; 'none': no input",
+        help="only inputs with this in their name, now or later; repeatable; 'none': no input",
     )
     p.add_argument(
         "--virtual", action="store_true", help="make an input called jawari for other programs; alone, the only one"

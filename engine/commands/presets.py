@@ -172,6 +172,7 @@ def _playing_lines(preset: Preset) -> Iterator[str]:
     yield _row("played", f"gain {preset.gain:g} dB, release {release}, {preset.polyphony} strings at most")
     yield _row("tuning", preset.tuning.name)
     yield _row("velocity", f"force to the power {velocity.force:g}, duration to the power {velocity.duration:g}")
+    yield _row("tracking", ", ".join(f"{name} {power:g}" for name, power in vars(preset.tracking).items()))
     for c in preset.controllers:
         unit = KEYS[c.to].unit
         yield _row("map", f"{c.source} moves {c.to} from {c.low:g} to {c.high:g} {unit}".rstrip())

@@ -116,7 +116,12 @@ def _add_instrument(p: argparse._ArgumentGroup) -> None:
     add_map(p)
     p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a preset key; repeatable")
     p.add_argument("--tuning", metavar="TEXT", help="like 'just on D, A4=432', or a Scala file; default: the preset's")
-    p.add_argument("--polyphony", type=int, metavar="N", help="strings at a time, 1 to 256; default: the preset's")
+    p.add_argument(
+        "--polyphony",
+        type=int,
+        metavar="N",
+        help="strings at a time, 1 to 256; default: as many as the notes need",
+    )
     p.add_argument("--oversample", type=int, metavar="N", help="1, 2, 4 or 8; default: the preset's")
     p.add_argument("--sample-rate", metavar="HZ", help="of the file; default: 48000 Hz, or the take's own")
     p.add_argument("--block-size", type=int, default=128, metavar="N", help="frames at a time; the sound is the same")
@@ -167,7 +172,7 @@ def _run(args: argparse.Namespace) -> int:
     with Progress(label, sum(job.seconds for job in jobs)) as progress:
         outcomes = run_jobs(jobs, progress.advance)
     reports = sorted((report for outcome in outcomes for report in outcome.reports), key=lambda report: report["file"])
-    _tell(outcomes, reports, sys.stderr if _taken(args) else sys.stdout)
+    _tell(outcomes, reports, sys.stderr if _taken(args) else sys.stdout, args.polyphony)
     if args.report:
         music = {"midi": str(args.midi) if args.midi else None, "notes": args.notes, "set": args.set}
         music["remarks"] = list(given.remarks) if given else []
@@ -328,7 +333,9 @@ def _taken(args: argparse.Namespace) -> bool:
     return any(path is not None and is_stdout(path) for path in (args.output, args.report))
 
 
-def _tell(outcomes: Sequence[Outcome], reports: Sequence[dict[str, Any]], listener: TextIO) -> None:
+def _tell(
+    outcomes: Sequence[Outcome], reports: Sequence[dict[str, Any]], listener: TextIO, polyphony: int | None
+) -> None:
     for text in dict.fromkeys(text for outcome in outcomes for text in outcome.warnings):
         _note(text)
     for report in reports:
@@ -338,14 +345,15 @@ def _tell(outcomes: Sequence[Outcome], reports: Sequence[dict[str, Any]], listen
         level += f", {report['bent_share']:.2%} of it limited" if report["bent_frames"] else ""
         name = named(Path(report["file"]))
         _say(f"wrote {name}: {report['seconds']:.2f} s, {level}, {report['speed']:.1f}x real time", listener)
-        for text in _faults(report):
+        for text in _faults(report, polyphony):
             _note(f"{name}: {text}")
 
 
-def _faults(report: dict[str, Any]) -> list[str]:
+def _faults(report: dict[str, Any], polyphony: int | None) -> list[str]:
+    most = f"all {report['polyphony']} that there is room for sounded; render in parts, with --channel or --stems"
     faults = {
         "clipped_samples": "samples are beyond full scale and cut off; lower --gain",
-        "voices_stolen": "notes took the string of another one; raise --polyphony",
+        "voices_stolen": f"notes took the string of another one; {'raise --polyphony' if polyphony else most}",
         "watchdog": "strings were silenced, their energy grew by itself; raise --oversample",
         "events_lost": "events were lost",
     }

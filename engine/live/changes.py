@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from textwrap import wrap
 
 from engine.errors import EngineError
 from engine.live.player import Player
@@ -29,6 +30,13 @@ class Programs:
     _ready: dict[int, Instrument] = field(default_factory=dict)
     _trouble: list[str] = field(default_factory=list)
     _thread: threading.Thread | None = None
+
+    def listing(self) -> list[str]:
+        """All of them with their numbers, the one that is played or coming marked."""
+        numbers = sorted(self.names)
+        now = self._now(numbers) if numbers else None
+        entries = (f"{'*' if n == now else ''}{n + 1} {self.names[n]}" for n in numbers)
+        return wrap("   ".join(entries), 78, break_long_words=False, break_on_hyphens=False)
 
     def step(self, by: int) -> None:
         """The next or the previous program, on all channels."""

@@ -10,38 +10,18 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from enum import Enum
 from math import inf
 from typing import IO
 
+from engine.live.key_table import COMMANDS, LOUDNESS, OCTAVES, PEDAL, PIANO, Command, hint
 from engine.live.player import Player
-from engine.live.typed import ESCAPE, Typed, typed
+from engine.live.typed import Typed, typed
 from engine.units import key_to_note
 
-PIANO = "awsedftgyhujkolp;"  # semitones upwards from C
 HOLD = 0.5  # s for which a pluck is held
 STILL = 0.15  # s after the last repeat at which a held key has come up
 LOWEST, HIGHEST = 0, 120  # the keys that "a" may be
 SUSTAIN, ALL_SOUND_OFF = 64, 120
-
-
-class Command(Enum):
-    """What the session is asked for."""
-
-    QUIT = "quit"
-    HELP = "help"
-    SILENCE = "silence"
-    NEXT = "next preset"
-    PREVIOUS = "previous preset"
-
-
-COMMANDS = {
-    **dict.fromkeys("q\x03\x04", Command.QUIT),  # Ctrl-C where it comes as a character, Ctrl-D
-    **dict.fromkeys("?", Command.HELP),
-    **dict.fromkeys(ESCAPE, Command.SILENCE),
-    **dict.fromkeys("+=]", Command.NEXT),
-    **dict.fromkeys("-_[", Command.PREVIOUS),
-}
 
 
 class Repeats:
@@ -114,7 +94,7 @@ class ComputerKeys:
         if not self.live:
             return ""
         keys = f"keys from {key_to_note(self.lowest)}, velocity {self.velocity}" if self._plucking else ""
-        parts = [keys, "pedal down" if self._pedal else "", "? help, q quit"]
+        parts = [keys, "pedal down" if self._pedal else "", hint()]
         return ", ".join(part for part in parts if part)
 
     def poll(self, wait: float = 0.0) -> list[Command]:
@@ -145,12 +125,12 @@ class ComputerKeys:
     def _play(self, character: str, at: float) -> None:
         if character in PIANO:
             self._pluck(self.lowest + PIANO.index(character), at)
-        elif character in "zx":
-            self.lowest = min(max(self.lowest + (12 if character == "x" else -12), LOWEST), HIGHEST)
-        elif character in "cv":
-            tens = self.velocity // 10 + 1 if character == "v" else -(-self.velocity // 10) - 1
+        elif character in OCTAVES:
+            self.lowest = min(max(self.lowest + (12 if character == OCTAVES[1] else -12), LOWEST), HIGHEST)
+        elif character in LOUDNESS:
+            tens = self.velocity // 10 + 1 if character == LOUDNESS[1] else -(-self.velocity // 10) - 1
             self.velocity = min(max(10 * tens, 10), 127)
-        elif character == " ":
+        elif character == PEDAL:
             self._set_pedal(not self._pedal)
 
     def _pluck(self, key: int, at: float) -> None:
@@ -185,17 +165,3 @@ class ComputerKeys:
 
     def _send(self, status: int, first: int, second: int) -> None:
         self._player.send([status | self._channel, first, second])
-
-
-def help_lines(plucking: bool) -> list[str]:
-    """What the keys do."""
-    commands = ["q quit   ? this help   Esc end all sound   + next preset   - previous one"]
-    if not plucking:
-        return [*commands, "with --keys, letters pluck strings"]
-    return [
-        " w e   t y u   o p    black keys",
-        "a s d f g h j k l ;   white keys from C; on any layout, the characters count",
-        "z x octave down, up   c v softer, louder   space pedal down or up",
-        "a held key holds its note, one at a time: for longer chords use the pedal",
-        *commands,
-    ]

@@ -64,16 +64,17 @@ class Recorder:
         if not all(is_score(path) for path in self._paths):
             self._tape = Tape(self._player.sample_rate, self._player.channels)
             self._player.record(self._tape)
-        try:
-            for shown in self._paths:
-                target = check_target(shown, self._force)
-                self._takes.append((shown, target, self._begin(target)))
-        except BaseException:
-            for _, _, take in self._takes:
-                take.file.remove()
-            raise
-        if self._takes:
-            self._thread.start()
+        with held():
+            try:
+                for shown in self._paths:
+                    target = check_target(shown, self._force)
+                    self._takes.append((shown, target, self._begin(target)))
+            except BaseException:
+                for _, _, take in self._takes:
+                    take.file.remove()
+                raise
+            if self._takes:
+                self._thread.start()
         return self
 
     def _begin(self, path: Path) -> Take | SoundTake:
@@ -171,6 +172,9 @@ def recover(paths: Iterable[Path]) -> Iterator[str]:
         take = Take.left(file) or SoundTake.left(file)
         if take is None:
             file.close()
+            continue
+        if take.empty:
+            file.remove()
             continue
         name = file.target.with_name(f"{file.target.stem}-recovered{file.target.suffix}")
         try:

@@ -18,9 +18,10 @@ from typing import Any
 
 from engine.live.cards import Card
 from engine.live.changes import Programs
-from engine.live.computer_keys import Command, ComputerKeys, help_lines
+from engine.live.computer_keys import ComputerKeys
 from engine.live.demo import Demo
 from engine.live.display import Display
+from engine.live.key_table import Command, help_lines
 from engine.live.locked import lock_memory
 from engine.live.meter import Meter, Reading
 from engine.live.midi.inputs import Inputs
@@ -158,6 +159,8 @@ class Session:
             self._programs.step(-1)
         elif command is Command.SILENCE:
             self._demo = None
+        elif command is Command.LIST:
+            self._display.say("\n".join(self._programs.listing()))
         elif command is Command.HELP:
             self._display.say("\n".join(help_lines(self._plan.keys)))
         return command

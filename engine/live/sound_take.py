@@ -80,6 +80,11 @@ class SoundTake:
         return (self.file.size - _HEAD.size) // (4 * self._channels)
 
     @property
+    def empty(self) -> bool:
+        """Nothing was heard."""
+        return self.frames == 0
+
+    @property
     def length(self) -> str:
         """How much there is."""
         return f"{self.frames / self._rate:.1f} s"

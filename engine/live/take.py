@@ -22,6 +22,7 @@ from engine.errors import EngineError
 from engine.live.player import Integers
 from engine.live.unfinished import Unfinished
 from engine.rendering.errors import FileError
+from engine.rendering.midi_file import FACTS
 from engine.rendering.target import named, whole_file
 from engine.synth.mts import TUNING, sysex
 
@@ -101,6 +102,11 @@ class Take:
             self._waiting.clear()
 
     @property
+    def empty(self) -> bool:
+        """Nothing was played."""
+        return self.events == 0
+
+    @property
     def length(self) -> str:
         """How much there is."""
         return f"{self.events} event{'' if self.events == 1 else 's'}"
@@ -140,7 +146,7 @@ def midi_file(tables: Iterable[Integers], sample_rate: int, facts: dict[str, Any
     ticks, tempo = clock_of(sample_rate)
     yield b"MThd" + struct.pack(">IHHH", 6, 0, 1, ticks) + b"MTrk" + bytes(4)
     if facts:
-        text = b"jawari " + json.dumps(facts).encode()
+        text = FACTS + json.dumps(facts).encode()
         yield b"\0\xff\x01" + _number(len(text)) + text
     yield b"\0\xff\x51\x03" + tempo.to_bytes(3)
     last = 0

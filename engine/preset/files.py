@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from engine.errors import PresetError
@@ -19,10 +20,26 @@ def shipped() -> dict[str, Path]:
 
 def beside(folder: Path, name: str) -> Path:
     """The path of a file that must lie in a preset's own folder."""
-    path = folder / name
+    path = folder / as_named_here(name)
     if any(c in name for c in "/\\:\0") or path.resolve().parent != folder.resolve():
         raise PresetError("leads out of the preset's folder; copy the file there")
     return path
+
+
+def as_named_here(name: str) -> str:
+    """A file's name for this system: in a locale that knows ASCII only, what stands for the bytes of its UTF-8."""
+    try:
+        return os.fsdecode(name.encode("utf-8", "surrogateescape"))
+    except UnicodeError:
+        return name
+
+
+def as_written(argument: str) -> str:
+    """The text of an argument of the command line that Python could not read in such a locale."""
+    try:
+        return argument if argument.isprintable() else os.fsencode(argument).decode("utf-8")
+    except UnicodeError:
+        return argument
 
 
 def read_rows(folder: Path, name: str, limit: int) -> dict[str, list[str]]:

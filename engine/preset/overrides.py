@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node, read_object, read_yaml
+from engine.preset.files import as_written
 from engine.preset.schema import KEYS, TABLE, plain
 
 Overrides = Mapping[str, object] | Sequence[str] | None
@@ -37,7 +38,7 @@ def _settings(overrides: Overrides, complaints: Complaints, place: Place) -> Ite
         if not isinstance(setting, str):
             complaints.add(PLACE, f"{shown(setting)} is not text; write key=value")
             continue
-        path, _, text = setting.partition("=")
+        path, _, text = as_written(setting).partition("=")
         path = path.strip()
         if not path or not text.strip():
             complaints.add(PLACE, f"{shown(setting)} is not key=value; write it like string.length=0.6")

@@ -118,7 +118,10 @@ TABLE = (
     _number("contact.damping", "s/m", (0.0, 1e3), Contact.damping, "Hunt and Crossley's damping of the contact."),
     _number("excitation.position", "", (0.0, 1.0), Excitation.position, "Where the force acts, a fraction of length."),
     _number("excitation.force", "N", (-1e5, 1e5), Excitation.force, "Peak of the force, upwards."),
-    _number("excitation.duration", "s", (1e-6, 10.0), Excitation.duration, "Duration of the force."),
+    _number(
+        "excitation.duration", "s", (1e-6, 10.0), Excitation.duration,
+        "Duration of the force, at the string's own pitch.",
+    ),
     _choice(
         "excitation.shape", SHAPES, Excitation.shape,
         "Course of the force: a raised cosine, as of a plectrum; or drawn by a finger, which lets go at the end.",
@@ -130,7 +133,10 @@ TABLE = (
     _choice("pickups.kind", PICKUP_KINDS, Pickup.kind, "What the pickup hears, in m, m/s or N."),
     _number("pickups.pan", "", (-1.0, 1.0), 0.0, "Where it is heard: -1 left, 0 in the middle, 1 right."),
     Key("oversample", "whole", "The model runs at this multiple of the sample rate.", 1, choices=(1, 2, 4, 8)),
-    Key("polyphony", "whole", "How many strings may sound at a time.", 16, low=1, high=256),
+    Key(
+        "polyphony", "whole", "How many strings may sound at a time, live; a render has as many as it needs.",
+        16, low=1, high=256,
+    ),
     Key(
         "gain", "level",
         "Loudness on top of the calibration, by which a note of velocity 100 is equally loud on every key of every "
@@ -175,7 +181,8 @@ TABLE = (
     Key(
         "map.source", "source",
         "What moves a key of the preset, in a list of such things: pressure (of the channel), the wheel (cc1), or any "
-        "other controller that is no pedal, such as cc74.",
+        "other controller that is no pedal, such as cc74. Of cc7, cc11 and cc10 what is mapped is no longer the "
+        "channel's volume, expression or pan.",
         required=True,
     ),
     Key(

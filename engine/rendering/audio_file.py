@@ -56,7 +56,7 @@ class AudioFile:
 
     def __init__(self, file: Any, container: str, form: Format, lossy: bool = False) -> None:
         self.container, self.clipped, self.frames = container, 0, 0
-        self._file, self._depth, self._lossy = file, form.depth, lossy
+        self.form, self._file, self._depth, self._lossy = form, file, form.depth, lossy
         self._dither = np.random.default_rng(form.seed)
         self._waiting = np.zeros((0, form.channels), np.float32)
 

@@ -76,25 +76,30 @@ def stoppable(*more: int) -> Iterator[None]:
             signal.signal(number, handler)  # type: ignore[arg-type]
 
 
-@contextmanager
-def held() -> Iterator[bool]:
-    """Signals wait until the block is through, for steps between which something would be left lying about.
+class held:
+    """Signals wait until the `with` block is through, for steps between which something would be left lying about.
 
-    Gives whether they were waiting already, for a block around this one.
+    It gives whether they were waiting already, for a block around this one. No generator, as it could be broken off
+    on its way out, and finished at any later time.
     """
-    before = _ear.held
-    _ear.hold(True)
-    try:
-        yield before
-    finally:
-        _ear.hold(before)
+
+    def __enter__(self) -> bool:
+        self._before = _ear.held
+        _ear.hold(True)
+        return self._before
+
+    def __exit__(self, *_: object) -> None:
+        _ear.hold(self._before)
 
 
-@contextmanager
-def let_in(not_before: bool = False) -> Iterator[None]:
-    """Within `held`, a block that signals may break off; not if it is all in one that must be through first."""
-    _ear.hold(not_before)
-    try:
-        yield
-    finally:
+class let_in:
+    """Within `held`, a block that signals may break off, but `not_before` what is around it is through as well."""
+
+    def __init__(self, not_before: bool = False) -> None:
+        self._held = not_before
+
+    def __enter__(self) -> None:
+        _ear.hold(self._held)
+
+    def __exit__(self, *_: object) -> None:
         _ear.hold(True)

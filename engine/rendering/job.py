@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from engine.ending import carefree
 from engine.preset.loader import Preset
 from engine.preset.rack import Rack
 from engine.preset.tuning import Tuning
-from engine.rendering.audio_file import Format, audio_file
+from engine.rendering.audio_file import AudioFile, Format, audio_file
 from engine.rendering.formats import FULL_SCALE
 from engine.rendering.levels import Level, Meter, Spool, Wanted, level, limited
 from engine.rendering.score import Score
@@ -60,11 +60,6 @@ class Treatment:
         return Wanted(self.gain, self.normalize, self.loudness)
 
     @property
-    def factor(self) -> float:
-        """What `gain` multiplies by."""
-        return db_to_gain(self.gain)
-
-    @property
     def waits(self) -> bool:
         """Whether the sound must be known as a whole before any of it can be written.
 
@@ -101,8 +96,10 @@ class Job:
         return sum(output.score.length + (self.treatment.tail or 0.0) for output in self.outputs)
 
 
-def make_player(preset: Preset | Rack, setup: Setup) -> Any:
-    """The instrument, or the ensemble of a rack."""
+def make_player(preset: Preset | Rack, setup: Setup, strings: int = 0) -> Any:
+    """The instrument, or the ensemble of a rack; where nothing says how many strings it has, enough for a piece that
+    strikes so many.
+    """
     from engine.synth.ensemble import Ensemble, design_part  # late: only what sounds pays for it
     from engine.synth.instrument import Instrument
 
@@ -110,7 +107,8 @@ def make_player(preset: Preset | Rack, setup: Setup) -> Any:
         s, parts = setup, preset.parts
 
         def make(number: int) -> Instrument:
-            return design_part(parts[number], s.sample_rate, s.block_size, s.oversample, s.polyphony, s.tuning, s.mono)
+            part = parts[number]
+            return design_part(part, s.sample_rate, s.block_size, s.oversample, s.polyphony, s.tuning, s.mono, strings)
 
         return Ensemble(preset, make, s.sample_rate, s.block_size, s.mono, s.oversample)
     return Instrument(
@@ -121,6 +119,7 @@ def make_player(preset: Preset | Rack, setup: Setup) -> Any:
         polyphony=setup.polyphony,
         tuning=setup.tuning,
         mono=setup.mono,
+        needed=strings,
     )
 
 
@@ -133,59 +132,75 @@ def run_job(
     them: `agree` is told this job's peak and gives that of all jobs that belong together.
     """
     with carefree():  # no file is begun yet
-        player = make_player(job.preset, job.setup)
-    form, how = _format(player, job), job.treatment
-    if not how.waits:
+        player = make_player(job.preset, job.setup, max((output.score.strings for output in job.outputs), default=0))
+    if not job.treatment.waits:
         return [_stream(player, job, output, made) for output in job.outputs]
     with ExitStack() as kept:
-        takes = []
-        for output in job.outputs:
-            spool = kept.enter_context(Spool(output.path, form.rate, form.channels))
-            began = time.perf_counter()
-            player.reset()
-            spool.fill(_sound(player, job, output, made))
-            takes.append((output, spool, _facts(player, output), time.perf_counter() - began))
-        peak = agree(max(spool.meter.peak for _, spool, _, _ in takes))
-        full = inf if how.limit else FULL_SCALE[how.depth]
-        reports = []
-        for output, spool, facts, took in takes:
-            chosen = level(peak, spool.meter.loudness_lufs, how.wanted, full)
-            began = time.perf_counter()
-            written = _write(job, form, output, spool.chunks(), chosen, spool.meter.frames, exact=True)
-            took += time.perf_counter() - began
-            reports.append(written | facts | _timing(written, took))
-        return reports
+        takes = [_play(player, job, output, made, kept) for output in job.outputs]
+        peak = agree(max(take.spool.meter.peak for take in takes))
+        return [_settle(job, take, peak) for take in takes]
+
+
+class _Take(NamedTuple):
+    """An output that is played and not written yet."""
+
+    output: Output
+    file: AudioFile
+    spool: Spool
+    facts: dict[str, Any]
+    seconds: float  # that it took
 
 
 def _stream(player: Any, job: Job, output: Output, made: Callable[[float], None]) -> dict[str, Any]:
     """Play straight into the file."""
     began = time.perf_counter()
-    player.reset()
-    form, tail = _format(player, job), job.treatment.tail
-    frames, sound = most_frames(output.score, form.rate, tail), _sound(player, job, output, made)
-    written = _write(job, form, output, sound, Level(job.treatment.factor), frames, exact=tail is not None)
+    with _open(player, job, output) as file:
+        written = _write(job, output, file, _sound(player, job, output, made), Level(db_to_gain(job.treatment.gain)))
     return written | _facts(player, output) | _timing(written, time.perf_counter() - began)
 
 
+def _play(player: Any, job: Job, output: Output, made: Callable[[float], None], kept: ExitStack) -> _Take:
+    """Play, and let the sound wait beside the file that is made for it."""
+    began = time.perf_counter()
+    file = kept.enter_context(_open(player, job, output))
+    spool = kept.enter_context(Spool(output.path, file.form.rate, file.form.channels))
+    spool.fill(_sound(player, job, output, made))
+    return _Take(output, file, spool, _facts(player, output), time.perf_counter() - began)
+
+
+def _settle(job: Job, take: _Take, peak: float) -> dict[str, Any]:
+    """Write what was played, now that the peak of all that belongs together is known."""
+    began, how = time.perf_counter(), job.treatment
+    full_scale = inf if how.limit else FULL_SCALE[how.depth]
+    chosen = level(peak, take.spool.meter.loudness_lufs, how.wanted, full_scale)
+    written = _write(job, take.output, take.file, take.spool.chunks(), chosen)
+    return written | take.facts | _timing(written, take.seconds + time.perf_counter() - began)
+
+
+def _open(player: Any, job: Job, output: Output) -> AbstractContextManager[AudioFile]:
+    how = job.treatment
+    form = Format(int(player.sample_rate), player.channels, how.depth, how.seed, how.format)
+    frames = most_frames(output.score, form.rate, how.tail)
+    return audio_file(output.path, form, frames, force=how.force, exact=how.tail is not None)
+
+
 def _sound(player: Player, job: Job, output: Output, made: Callable[[float], None]) -> Iterator[Sound]:
+    player.reset()
     for chunk in stream(player, output.score, job.treatment.tail):
         yield chunk
         made(len(chunk) / player.sample_rate)
 
 
-def _write(
-    job: Job, form: Format, output: Output, sound: Iterable[Sound], chosen: Level, frames: int, exact: bool
-) -> dict[str, Any]:
-    """The sound, of at most or exactly so many frames, at its level into the file, and what was measured on the way."""
-    how = job.treatment
+def _write(job: Job, output: Output, file: AudioFile, sound: Iterable[Sound], chosen: Level) -> dict[str, Any]:
+    """The sound at its level into the file, and what was measured on the way."""
+    form, limit = file.form, job.treatment.limit
     before, after, bent, gain = 0.0, Meter(form.rate, form.channels), 0, np.float32(chosen.gain)
-    with audio_file(output.path, form, frames, force=how.force, exact=exact) as file:
-        for chunk in sound:
-            before = max(before, float(np.abs(chunk).max(initial=0.0)))
-            louder = chunk * gain
-            bent += limited(louder) if how.limit else 0
-            after.add(louder)
-            file.write(louder)
+    for chunk in sound:
+        before = max(before, float(np.abs(chunk).max(initial=0.0)))
+        louder = chunk * gain
+        bent += limited(louder) if limit else 0
+        after.add(louder)
+        file.write(louder)
     return {
         "file": str(output.path),
         "preset": job.preset.name,
@@ -218,8 +233,3 @@ def _facts(player: Any, output: Output) -> dict[str, Any]:
 
 def _timing(written: dict[str, Any], took: float) -> dict[str, float]:
     return {"render_seconds": took, "speed": written["seconds"] / took}
-
-
-def _format(player: Any, job: Job) -> Format:
-    how = job.treatment
-    return Format(int(player.sample_rate), player.channels, how.depth, how.seed, how.format)

@@ -47,6 +47,12 @@ class Score:
         """The keys that are struck, in order."""
         return [int(key) for key in np.unique(self.data[_strikes(self.data), 1])]
 
+    @property
+    def strings(self) -> int:
+        """How many can sound at a time at most: every key of every channel that is struck has one of its own."""
+        struck = self.data[_strikes(self.data)].astype(np.int64)
+        return int(np.unique((struck[:, 0] & 0x0F) << 7 | struck[:, 1]).size)
+
     def events(self, rate: float) -> Iterator[Event]:
         """(sample, message bytes) in time order, at this sample rate."""
         for at in range(0, self.seconds.size, _AT_A_TIME):
@@ -159,7 +165,10 @@ def tuning_row(number: int) -> tuple[int, int, int]:
 
 def weight(data: Sequence[int]) -> int:
     """How many places a message may take in the instrument's ring: a tuning takes one for each key that it moves."""
-    return min(KEYS, len(data)) if data[0] == TUNING else 1
+    if data[0] != TUNING:
+        return 1
+    count = {2: 6, 7: 7}.get(data[4], len(data))  # where a single note change says how many
+    return min(data[count], KEYS) if count < len(data) else KEYS
 
 
 def _score(seconds: list[float], rows: Sequence[tuple[int, ...]]) -> Score:

@@ -32,6 +32,9 @@ class Player(Protocol):
     latency: int
     silent: bool
 
+    def reset(self) -> Any:
+        """Silence, and the clock at zero."""
+
     def schedule(self, sample: int, data: Sequence[int]) -> Any:
         """Let a message act at a sample, counted from the reset."""
 

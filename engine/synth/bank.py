@@ -48,6 +48,7 @@ class Setup(NamedTuple):
     polyphony: int
     channels: int
     tuning: Tuning
+    needed: int = 0  # strings that a piece strikes: so many there are, if memory lasts, or polyphony if that is more
 
 
 @dataclass
@@ -71,7 +72,10 @@ def design_bank(setup: Setup) -> Bank:
     preset, sample_rate, oversample = setup.preset, setup.sample_rate, setup.oversample
     rate = sample_rate * oversample
     tell_if_cold("renderer.play")
-    keys = design_keys(preset, setup.tuning, rate, Budget(setup.polyphony + f.SPARE_VOICES))
+    budget = Budget(setup.polyphony + f.SPARE_VOICES)
+    keys = design_keys(preset, setup.tuning, rate, budget)
+    grown = budget.lasts_for(setup.needed + f.SPARE_VOICES) - f.SPARE_VOICES
+    setup = setup._replace(polyphony=max(setup.polyphony, grown))
     bank = Bank(keys, np.zeros(f.TABLE, np.int64))
     ints, numbers = np.zeros((f.KEYS, f.KEY_INTS), np.int64), np.zeros((f.KEYS, f.KEY_FLOATS))
     for key, row, values in zip(keys, ints, numbers):

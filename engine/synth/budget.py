@@ -173,6 +173,10 @@ class Budget:
             remedies = ["lower barrier.height"] if solving > tables else []
             raise _refused(f"{1e-9 * self._ns:.2g} s or more", limit, [*remedies, *_smaller(design)])
 
+    def lasts_for(self, voices: int) -> int:
+        """How many voices there may be, up to so many."""
+        return min(voices, int(MOST_BYTES / 8 - self._keys) // max(self._voice, 1))
+
     def _check_memory(self, design: Design) -> None:
         needed = 8 * (self._keys + self._voices * self._voice)
         if needed > MOST_BYTES:

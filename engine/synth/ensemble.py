@@ -227,8 +227,12 @@ def design_part(
     polyphony: int | None,
     tuning: str | Tuning | None,
     mono: bool,
+    strings: int = 0,
 ) -> Instrument:
-    """The instrument of a part; what is asked for of all parts goes before what it says itself."""
+    """The instrument of a part; what is asked for of all parts goes before what it says itself.
+
+    Where neither says how many strings it has, there are enough for a piece that strikes so many.
+    """
     return Instrument(
         part.preset,
         sample_rate=sample_rate,
@@ -237,6 +241,7 @@ def design_part(
         polyphony=part.polyphony if polyphony is None else polyphony,
         tuning=tuning or part.tuning,
         mono=mono,
+        needed=strings,
     )
 
 

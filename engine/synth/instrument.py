@@ -23,6 +23,7 @@ from engine.synth.renderer import play
 from engine.synth.ring import push
 
 LOWEST_RATE, HIGHEST_RATE = 8_000.0, 384_000.0
+MOST_VOICES = 256
 
 
 class Message(Protocol):
@@ -37,7 +38,8 @@ class Instrument:
     """Every key's string designed, every voice's memory laid out; nothing is allocated after that.
 
     process(messages, out) renders one block; calling the instrument renders a stretch of time. Blocks of any size give
-    the same samples.
+    the same samples. Without a polyphony it is the preset's, or as many strings more as a piece needs that strikes
+    `needed` of them, if memory lasts.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Instrument:
         polyphony: int | None = None,
         tuning: str | Tuning | None = None,
         mono: bool = False,
+        needed: int = 0,
     ) -> None:
         self.preset = preset if isinstance(preset, Preset) else load_preset(preset)
         self.sample_rate = _within("sample rate", sample_rate, LOWEST_RATE, HIGHEST_RATE, "try 48000")
@@ -57,14 +60,16 @@ class Instrument:
         self.oversample = _whole("oversample", factor, 1, 8, "take 1, 2, 4 or 8")
         decimate.design(self.sample_rate, self.oversample)  # refuses an impossible factor before anything is designed
         voices = self.preset.polyphony if polyphony is None else polyphony
-        self.polyphony = _whole("polyphony", voices, 1, 256, "try 16")
+        fewest = _whole("polyphony", voices, 1, MOST_VOICES, "try 16")
+        most = min(max(needed, 0), MOST_VOICES) if polyphony is None else 0
         if isinstance(tuning, str):
             tuning = load_tuning(tuning)
         self.tuning = tuning or self.preset.tuning
         self.channels = 1 if mono else 2
         self._bank = design_bank(
-            Setup(self.preset, self.sample_rate, self.oversample, self.polyphony, self.channels, self.tuning)
+            Setup(self.preset, self.sample_rate, self.oversample, fewest, self.channels, self.tuning, most)
         )
+        self.polyphony = int(self.arrays["settings"][f.S_POLYPHONY])
         self.silent_keys = {n: key.silent_because for n, key in enumerate(self._bank.keys) if key.design is None}
         self._piece = frames_at_once([key.design for key in self._bank.keys], self.polyphony, self.oversample)
         play(self.address, 0, 0)  # compiled or loaded here, not in the first block

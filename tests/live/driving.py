@@ -39,7 +39,8 @@ class Card:
 
     def __init__(self, player: Player, block: int = 128, start: int | None = None) -> None:
         self.start = now() if start is None else start
-        self.player, self.block, self.time = player, block, float(self.start)
+        self.player, self.block = player, block
+        self.time: Any = np.longdouble(self.start)  # a double cannot count the ns of a machine that is up for years
         self.frame = 1e9 / player.sample_rate  # ns, as this card has it
         self.heard: list[NDArray[np.float32]] = []
 

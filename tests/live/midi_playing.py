@@ -17,6 +17,8 @@ import numpy as np
 from engine.live.player import Player
 from engine.synth.fields import R_READ, R_ROWS, R_WRITTEN, RING_SIZE
 
+PROBE = (0xB0, 3, 0)  # a controller that nobody maps
+
 
 class Sender:
     """A process with a MIDI output in JACK: one of its own, or connected "to " a port whose name contains the rest."""
@@ -77,6 +79,19 @@ def wait_for(player: Player, inlet: int, count: int, seconds: float = 3.0) -> li
     while len(rows := waiting(player, inlet)) < count and time.monotonic() < end:
         time.sleep(0.01)
     return rows
+
+
+def connect(keys: Sender, player: Player, inlet: int) -> None:
+    """Until something comes through: JACK says that ports are connected some periods before they are."""
+    end = time.monotonic() + 10.0
+    while not waiting(player, inlet):
+        assert time.monotonic() < end, "nothing comes through"
+        keys.play([PROBE], gap=0.005)
+    count = -1
+    while count != len(waiting(player, inlet)):  # the last ones are still on their way
+        count = len(waiting(player, inlet))
+        time.sleep(0.05)
+    forget(player, inlet)
 
 
 def forget(player: Player, inlet: int) -> None:

@@ -16,6 +16,7 @@ from engine.live import fields as x
 from engine.live.player import Player
 from engine.synth import fields as f
 from engine.synth.instrument import Instrument
+from engine.synth.output import KNEE
 
 RATE = 48_000
 
@@ -54,6 +55,21 @@ def test_one_instrument_sounds_as_it_does_offline_to_the_last_bit(name: str) -> 
     assert len(journal) == player.gauges.events == 120
     assert np.abs(got).max() > 0.01
     assert (flushed(got) == replay(inst, journal, len(got), 7 * 128)).all()
+
+
+def test_loud_sound_is_that_of_a_render_with_the_limiter() -> None:
+    """Sample by sample, and the frames that were bent are counted."""
+    inst, player = Instrument({**SMALL["bridge"], "gain": "12 dB"}, RATE), Player(RATE, 128)
+    card = Card(player)
+    assert player.change(inst)
+    for key in range(40, 64, 2):
+        assert player.send(on(key, 127), int(card.time) + 1000 * key)
+    card.run(100)
+    got, journal = np.concatenate(card.heard), player.new_events()
+    assert (flushed(got) == replay(inst, journal, len(got))).all()
+    assert np.abs(got).max() > 0.9
+    assert player.gauges.bent == (np.abs(got) > KNEE).any(axis=1).sum() > 50
+    assert player.take_peak()[0] > 1.0  # before the limiter
 
 
 @pytest.mark.parametrize("wide", [1, 2])
@@ -324,7 +340,7 @@ def test_a_journal_nobody_reads_keeps_the_newest() -> None:
     player = Player(RATE, 128)
     card, count = Card(player), 3 * x.JOURNAL_SIZE + 17
     for n in range(count):
-        assert player.send([0xE0 | n >> 14, n & 127, n >> 7 & 127], int(card.time) - 1)
+        assert player.send([0xE0 | n >> 14, n & 127, n >> 7 & 127], int(card.time) - 1000)
         if n % 2000 == 0:
             card.run(1)
     card.run(2)

@@ -14,9 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from live.pseudo_terminal import POSIX, terminal
 
+from engine.commands import play
 from engine.compiled import now
+from engine.live import computer_keys as module
 from engine.live.block import run_block
-from engine.live.computer_keys import HOLD, PIANO, STILL, Command, ComputerKeys, Repeats, help_lines
+from engine.live.computer_keys import HOLD, STILL, ComputerKeys, Repeats
+from engine.live.key_table import COMMANDS, PIANO, TABLE, Command, help_lines, hint
 from engine.live.player import Player
 from engine.live.typed import Typed
 
@@ -159,10 +162,10 @@ def test_pedal_and_commands_do_not_repeat() -> None:
 def test_commands() -> None:
     desk = Desk()
     desk.until(1.0)
-    for i, character in enumerate("+=][-_?qQ\x03\x04"):
+    for i, character in enumerate("+=][-_?\tqQ\x03\x04"):
         desk.type(2.0 + 0.2 * i, character)
     n, p, q = Command.NEXT, Command.PREVIOUS, Command.QUIT
-    assert desk.commands == [n, n, n, p, p, p, Command.HELP, q, q, q, q]
+    assert desk.commands == [n, n, n, p, p, p, Command.HELP, Command.LIST, q, q, q, q]
     assert desk.player.sent == []
 
 
@@ -172,7 +175,7 @@ def test_without_keys_letters_are_silent_and_commands_work() -> None:
         desk.type(0.2 * i, character)
     assert desk.player.sent == []
     assert desk.commands == [Command.NEXT, Command.QUIT]
-    assert desk.keys.hint == "? help, q quit"
+    assert desk.keys.hint == "- + preset, Tab list, ? help, q quit"
 
 
 def test_escape_ends_all_sound() -> None:
@@ -229,19 +232,36 @@ def test_leaving_lets_go_at_once(typing: list[tuple[float, str]]) -> None:
 
 def test_the_hint_tells_the_state() -> None:
     desk = Desk()
-    assert desk.keys.hint == "keys from C3, velocity 100, ? help, q quit"
+    assert desk.keys.hint == "keys from C3, velocity 100, - + preset, Tab list, ? help, q quit"
     for i, character in enumerate("xc "):
         desk.type(0.2 * i, character)
-    assert desk.keys.hint == "keys from C4, velocity 90, pedal down, ? help, q quit"
+    assert desk.keys.hint == "keys from C4, velocity 90, pedal down, - + preset, Tab list, ? help, q quit"
 
 
 def test_help_fits_and_names_every_key() -> None:
     for plucking in (False, True):
         lines = help_lines(plucking)
         assert all(len(line) < 80 and line.isprintable() for line in lines)
-        assert all(f" {word} " in f" {' '.join(lines)} " for word in ("q", "?", "Esc", "+", "-"))
+        assert all(f" {word} " in f" {' '.join(lines)} " for word in ("q", "?", "Esc", "Tab", "+", "-", "[", "]"))
     words = " ".join(help_lines(True)).split()
     assert all(character in words for character in PIANO + "zxcv")
+    black, white = (f"{line:22}" for line in help_lines(True)[:2])  # as they lie on a piano
+    at = [max(black.find(f" {key} "), white.find(f" {key} ") if step else -1) for step, key in enumerate(PIANO)]
+    assert at == sorted(at)
+
+
+def test_panel_help_and_documents_name_the_same_keys() -> None:
+    """All of them from one table; what is obeyed is in it."""
+    readme = (Path(module.__file__).parent / "README.md").read_text(encoding="utf-8")
+    told = play.KEYS
+    for keys in TABLE.values():
+        for text in (readme, told):
+            assert f"{keys.shown} {keys.does}" in text
+    assert f"\n{hint()}\n" in readme
+    for word in hint().replace(",", "").split():
+        assert word in ["preset", "list", "help", "quit"] or any(word in keys.shown.split() for keys in TABLE.values())
+    assert not set(COMMANDS) & set(PIANO + "zxcv ")
+    assert len(COMMANDS) == sum(len(keys.characters) for keys in TABLE.values())
 
 
 # --- repeats ----------------------------------------------------------------------------------------------------------

@@ -149,7 +149,7 @@ def test_nothing_that_a_terminal_obeys_gets_through() -> None:
     shown, screen, stream = panel()
     shown.show(replace(READING, device="\x1b[2Jcard\r\n", ports=("\x9bport\x07",)))
     shown.say("\x1b]0;title\x07 hello")
-    assert screen.lines[0] == "?]0;title? hello"
+    assert screen.lines[0] == r"\x1b]0;title\x07 hello"
     assert "\x07" not in stream.getvalue()
     assert "\x9b" not in stream.getvalue()
     shown.close()
@@ -196,7 +196,7 @@ def test_lines_tell_what_matters_and_every_ten_seconds_how_it_stands() -> None:
         "1 block lost (load up to 50%)",
         "1 string silenced by the watchdog",
         "load 12%, p99 25%, max 50%; 2 voices; -30.0 dBFS; 2 blocks lost, no underflows",
-        "keyboard ?[1munplugged",
+        r"keyboard \x1b[1munplugged",
         "MIDI port is gone",
     ]
 
@@ -216,3 +216,29 @@ def test_a_file_gets_lines(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w", encoding="ascii") as stream, Display.for_stream(stream) as shown:
         shown.show(replace(READING, device="ピアノ"))
     assert (tmp_path / "log").read_text().splitlines()[0].startswith("playing sitar on ???: 48000 Hz")
+
+
+class Dead(io.StringIO):
+    """A stream that takes nothing."""
+
+    def __init__(self, trouble: Exception, terminal: bool) -> None:
+        super().__init__()
+        self._trouble, self._terminal, self.screen = trouble, terminal, Screen(80, 24)
+
+    def write(self, text: str) -> int:
+        raise self._trouble
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+
+@pytest.mark.parametrize("trouble", [OSError(28, "full"), BrokenPipeError(), ValueError("closed file"), None])
+@pytest.mark.parametrize("make", [Lines, Panel])
+def test_what_cannot_be_said_is_not_said(trouble: Exception | None, make: type[Lines] | type[Panel]) -> None:
+    stream = None if trouble is None else Dead(trouble, make is Panel)
+    if stream is None and make is Panel:
+        assert isinstance(Display.for_stream(None), Lines)
+        return
+    with make(stream) as shown:
+        shown.show(READING)
+        shown.say("words", problem=True)

@@ -399,6 +399,8 @@ def test_the_report_tells_how_it_went() -> None:
         "2 events lost",
         "3 notes not begun",
     ]
+    bent = report(replace(READING, bent=48_000, lowered=3.21))
+    assert "the limiter was at work for 0.03% of the time, by up to 3.2 dB; --set 'gain=-6 dB' plays softer" in bent
     assert report(replace(READING, blocks=0)) == ["no sound was played: the sound card never asked for a block"]
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import mido
 import numpy as np
 import pytest
 from live.jack import Server, jack_server, needs_jack
-from live.midi_playing import Sender, be_busy, forget, held_after, is_whole, packed, wait_for, waiting
+from live.midi_playing import Sender, be_busy, connect, forget, held_after, is_whole, packed, wait_for, waiting
+from live.program import Program, program
 
 from engine.live.errors import MissingPart, PortError
 from engine.live.midi.any_backend import any_backend
@@ -91,6 +94,7 @@ def test_messages_come_whole_and_in_order_whatever_is_between(way: Way, player: 
     mixed = [message for pair in zip(PHRASE, [*FOREIGN, *FOREIGN]) for message in pair]
     with Sender("keys") as keys:
         port = way.open("keys:out", player.inlet(INLET))
+        connect(keys, player, INLET)
         keys.play(mixed)
         rows = wait_for(player, INLET, len(PHRASE))
         port.close()
@@ -101,6 +105,7 @@ def test_messages_come_whole_and_in_order_whatever_is_between(way: Way, player: 
 def test_stamps_are_of_the_clock_that_sounds_are_placed_by(way: Way, player: Player) -> None:
     with Sender("keys") as keys:
         port = way.open("keys:out", player.inlet(INLET))
+        connect(keys, player, INLET)
         sent = keys.play([[0x90, 60, 100]] * 20)
         rows = wait_for(player, INLET, 20)
         port.close()
@@ -113,6 +118,7 @@ def test_stamps_are_of_the_clock_that_sounds_are_placed_by(way: Way, player: Pla
 def test_a_virtual_input_can_be_played_into(way: Way, player: Player) -> None:
     port = way.open_virtual("door", player.inlet(INLET))
     with Sender("keys", "to door") as keys:
+        connect(keys, player, INLET)
         keys.play(PHRASE)
         rows = wait_for(player, INLET, len(PHRASE))
     port.close()
@@ -122,6 +128,7 @@ def test_a_virtual_input_can_be_played_into(way: Way, player: Player) -> None:
 def test_a_closed_port_says_no_more(way: Way, player: Player) -> None:
     with Sender("keys") as keys:
         port = way.open("keys:out", player.inlet(INLET))
+        connect(keys, player, INLET)
         keys.begin([[0x90, 60, 100]] * 300, gap=0.001)
         wait_for(player, INLET, 10)
         port.close()  # in the midst
@@ -146,22 +153,66 @@ def test_names_are_those_of_outputs_for_midi_only(way: Way) -> None:
 # --- time -------------------------------------------------------------------------------------------------------------
 
 
+# The control: a program that has nothing else to do, in the same server at the same time.
+IDLE = """
+from engine.live.midi.native import native
+from live.midi_playing import waiting
+player, way = Player(48000, 128), native()
+port = way.open("keys:out", player.inlet(2))
+tell(open=True)
+input()
+tell(rows=waiting(player, 2))
+port.close()
+way.close()
+"""
+
+
+@contextmanager
+def idle_listener(way: Way) -> Iterator[Program | None]:
+    """Somebody who hears the same as a way without an interpreter in it."""
+    if "C library" not in way.title:
+        yield None
+        return
+    with program(os.environ, IDLE) as running:
+        assert running.told()["open"]
+        yield running
+
+
 @pytest.mark.parametrize("busy", [False, True], ids=["idle", "busy"])
-def test_no_note_is_lost_or_overtaken(way: Way, player: Player, busy: bool) -> None:
-    """And without an interpreter in the path none is late, however little time it has."""
+def test_no_note_is_lost_or_overtaken(way: Way, player: Player, busy: bool, server: Server) -> None:
+    """And without an interpreter in the path none is late, however little time it has.
+
+    Nothing is lost but what JACK says that it has dropped: where a client misses a period, what that held is gone.
+    """
     notes = [[0x90, 1 + i % 127, 1 + i // 127] for i in range(200)]
-    with Sender("keys") as keys:
+    wanted = [packed(note) for note in notes]
+    with Sender("keys") as keys, idle_listener(way) as control:
         port = way.open("keys:out", player.inlet(INLET))
+        connect(keys, player, INLET)
+        missed = server.missed
         keys.begin(notes, gap=0.005)
         be_busy(1.3) if busy else time.sleep(1.1)
-        sent = np.array(keys.sent())
+        sent = dict(zip(wanted, keys.sent()))
         rows = wait_for(player, INLET, len(notes))
+        missed = server.missed - missed
         port.close()
-    assert [message for _, message in rows] == [packed(note) for note in notes]
-    late = np.array([at for at, _ in rows]) - sent
-    print(f"{way.title}: median {np.median(late) / 1e6:.2f} ms, 99 % {np.percentile(late, 99) / 1e6:.2f} ms")
-    if "C library" in way.title:
-        assert np.mean(np.abs(late - np.median(late)) < 2e6) >= 0.99
+        if control:
+            control.go_on()
+        idle = [(at, note) for at, note in control.told()["rows"] if note in sent] if control else []
+    came = [message for _, message in rows]
+    print(f"{way.title}: {len(notes) - len(came)} of {len(notes)} lost, {missed} periods missed by JACK's clients")
+    assert came == [note for note in wanted if note in came]
+    assert len(notes) - len(came) <= missed
+    if control:
+        assert on_time(rows, sent) >= on_time(idle, sent) - 0.01
+
+
+def on_time(rows: list[tuple[int, int]], sent: dict[int, int]) -> float:
+    """Of the notes that came, those that took as long as most of them, to 2 ms: how many depends on the machine."""
+    late = np.array([at - sent[message] for at, message in rows])
+    share = float(np.mean(np.abs(late - np.median(late)) < 2e6))
+    print(f"median {np.median(late) / 1e6:.2f} ms, 99 % {np.percentile(late, 99) / 1e6:.2f} ms, {share:.1%} on time")
+    return share
 
 
 # --- bad bytes --------------------------------------------------------------------------------------------------------
@@ -185,6 +236,7 @@ def test_of_a_flood_of_anything_the_whole_messages_arrive(way: Way, player: Play
     assert len(good) > 300
     with Sender("keys") as keys:
         port = way.open("keys:out", player.inlet(INLET))
+        connect(keys, player, INLET)
         keys.play(flood, gap=0.0002)
         rows = wait_for(player, INLET, len(good))
         assert [message for _, message in rows] == good
@@ -211,6 +263,7 @@ def test_a_keyboard_that_comes_later_works_and_is_let_go_when_it_leaves(source: 
     with Sender("keys") as keys:
         inputs.tick()
         assert inputs.names == ["keys:out"]
+        connect(keys, player, INLET)
         keys.play([[0x90, 60, 100], [0x91, 62, 100], [0xB1, 64, 127], [0x80, 60, 0]])
         rows = wait_for(player, INLET, 4)
         assert held_after([message for _, message in rows]) == {(1, 62)}
@@ -223,6 +276,7 @@ def test_a_keyboard_that_comes_later_works_and_is_let_go_when_it_leaves(source: 
     forget(player, INLET)
     with Sender("keys") as keys:
         inputs.tick()
+        connect(keys, player, INLET)
         keys.play([[0x90, 60, 100]])
         assert len(wait_for(player, INLET, 1)) == 1
         inputs.close()
@@ -265,6 +319,7 @@ def test_a_server_that_ends_takes_nobody_with_it(
     with Sender("keys") as keys:
         inputs = Inputs(player, ["keys"], True, said.append, source)
         assert inputs.names == ["jawari", "keys:out"]
+        connect(keys, player, INLET + 1)
         keys.play([[0x90, 60, 100]])
         assert len(wait_for(player, INLET + 1, 1)) == 1
         server.stop(how)
@@ -279,6 +334,7 @@ def test_a_server_that_ends_takes_nobody_with_it(
     assert inputs.names == ["jawari"]
     with Sender("keys", "to jawari-midi") as keys:
         forget(player, INLET)
+        connect(keys, player, INLET)
         keys.play(PHRASE)
         assert len(wait_for(player, INLET, len(PHRASE))) == len(PHRASE)
     inputs.close()

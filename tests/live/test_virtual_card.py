@@ -8,8 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import virtual_card
-from live.jack import jack_server, needs_jack
+from live.jack import jack_server, needs_jack, wait_for
+from live.midi_playing import Sender
 
 pytestmark = needs_jack
 
@@ -38,3 +40,14 @@ def test_places_of_the_dead_are_taken_over(tmp_path: Path) -> None:
     assert 0 <= int(dead.stdout) <= 8  # others may have had some
     with jack_server(tmp_path) as server:
         assert "system:playback_2" in server.ports()
+
+
+def test_it_tells_which_periods_its_clients_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a message that is lost is explained by: a client that is kept from running."""
+    with jack_server(tmp_path, real_time=True) as server:
+        monkeypatch.setenv("JACK_DEFAULT_SERVER", server.name)
+        with Sender("keys") as keys:
+            before = server.missed
+            keys.process.send_signal(signal.SIGSTOP)
+            wait_for(lambda: server.missed > before + 5, "periods are missed")
+            keys.process.send_signal(signal.SIGCONT)

@@ -94,7 +94,7 @@ class FakeInstrument:
 def use_fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every render plays the fake instrument, in this process."""
 
-    def make(preset: Any, setup: job.Setup) -> FakeInstrument:
+    def make(preset: Any, setup: job.Setup, strings: int = 0) -> FakeInstrument:
         return FakeInstrument(
             preset, setup.sample_rate, setup.block_size, setup.oversample, setup.polyphony, setup.tuning, setup.mono
         )

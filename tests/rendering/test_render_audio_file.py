@@ -317,6 +317,15 @@ def test_a_full_disk_is_told_in_a_line_and_nothing_is_left(tmp_path: Path, name:
     assert (done.stderr, done.returncode, list(tmp_path.iterdir())) == ("", 0, [])
 
 
+@pytest.mark.parametrize("most", [0, 10, 2000, 20_000])
+@pytest.mark.parametrize("name", ["a.ogg", "a.opus", "a.mp3"])
+def test_nor_is_anything_left_of_a_lossy_file(tmp_path: Path, name: str, most: int) -> None:
+    done = full_disk(tmp_path, name, "24", str(most))
+    assert "cannot be written" in done.stdout
+    assert done.stdout.count("\n") == 1
+    assert (done.stderr, done.returncode, list(tmp_path.iterdir())) == ("", 0, [])
+
+
 def test_a_disk_full_of_sound_that_waits_is_told_too(tmp_path: Path) -> None:
     done = full_disk(tmp_path, "a.wav", "16", "400000", "waits")
     assert "cannot be written" in done.stdout
@@ -406,6 +415,25 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(tmp_path: Path) -> Non
     with pytest.raises(FileError, match="exists by now"):
         be_late()
     assert path.read_text() == "mine"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes and links are POSIX")
+@pytest.mark.parametrize("what", ["pipe", "link", "link to a device"])
+def test_what_is_no_file_is_not_replaced_even_if_it_appears_meanwhile(what: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+
+    def be_late() -> None:
+        with audio_file(path, Format(RATE, 2), 100, force=True) as file:
+            file.write(noise(100))
+            if what == "pipe":
+                os.mkfifo(path)
+            else:
+                path.symlink_to("/dev/full" if what == "link to a device" else tmp_path / "victim")
+
+    with pytest.raises(FileError, match="is not a regular file by now"):
+        be_late()
+    assert not path.is_file()
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -18,6 +18,7 @@ from engine.preset.files import shipped
 from engine.render import read_score, render
 from engine.rendering import progress
 from engine.rendering.errors import ScoreError
+from engine.rendering.formats import FORMATS
 from engine.rendering.note import Note
 from engine.synth.output import CEILING, limit_block
 
@@ -186,7 +187,7 @@ def test_a_song_with_channel_start_end_and_tail(tmp_path: Path) -> None:
 
 def test_stems_add_up_to_the_mix(tmp_path: Path) -> None:
     song(tmp_path / "song.mid")
-    args = ("sitar", "--midi", "song.mid", "--bit-depth", "32f", "--tail", "0.5")
+    args = ("sitar", "--midi", "song.mid", "--drums", "--bit-depth", "32f", "--tail", "0.5")
     assert jawari(*args, "-o", "mix.wav") == 0
     for by, names in (("channel", ["01", "02", "10"]), ("key", ["060", "064"])):
         assert jawari(*args, "-o", "song.wav", "--stems", by) == 0
@@ -236,6 +237,16 @@ def test_a_damaged_file_is_played_and_told(tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "cut.mid").write_bytes(whole[:20])
     assert jawari("sitar", "--midi", "cut.mid", "-o", "b.wav") == 7
     assert "cut.mid: no note begins (track 1 is cut short" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_gives_names_their_suffix(name: str) -> None:
+    assert jawari("sitar", "--notes", "C4:0:1 E4:0:1", "--tail", "0", "--format", name, "--stems", "key") == 0
+    (folder := Path("folder")).mkdir()
+    assert jawari("sitar", "tanpura", "--notes", "C4:0:1", "--tail", "0", "--format", name, "-o", str(folder)) == 0
+    for path in (f"sitar-key-060.{name}", f"sitar-key-064.{name}", f"folder/sitar.{name}", f"folder/tanpura.{name}"):
+        assert soundfile.info(path).frames == 48_000
+        assert soundfile.info(path).format == FORMATS[name].container
 
 
 REFUSALS: list[tuple[str, int, str]] = [

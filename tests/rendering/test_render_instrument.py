@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import mido
@@ -19,11 +20,12 @@ from hypothesis import strategies as st
 from engine import load_preset
 from engine.render import render
 from engine.rendering.errors import ScoreError
-from engine.rendering.job import Job, Output, Setup, Treatment
+from engine.rendering.job import Job, Output, Setup, Treatment, make_player
 from engine.rendering.midi_file import midi_bytes, parse_midi
 from engine.rendering.note import parse_notes
 from engine.rendering.pool import cores, run_jobs
-from engine.rendering.score import score_of_notes
+from engine.rendering.score import score_of_messages, score_of_notes
+from engine.rendering.stream import stream
 
 NOTES = "C3:0:.2 E3:.1:.1:80 G3:.15:.2 C3:.2:.1"
 COMMAND = [sys.executable, "-m", "engine.cli", "render"]
@@ -36,16 +38,33 @@ def test_no_block_size_changes_a_bit() -> None:
         np.testing.assert_array_equal(render("sitar", NOTES, block_size=block, tail=0.1, polyphony=4), whole)
 
 
-@pytest.mark.parametrize("oversample", [2, 4])
+@pytest.mark.parametrize("oversample", [2, 4, 8])
 def test_sound_comes_at_its_time_whatever_the_latency(oversample: int) -> None:
+    """The filter's latency is taken off. What is left are the two steps after which a model answers its excitation."""
     plain = render("plain", "C4:.1:.2", oversample=1, tail=0.0, mono=True)[:, 0]
     over = render("plain", "C4:.1:.2", oversample=oversample, tail=0.0, mono=True)[:, 0]
     spectrum = np.fft.rfft(plain, 2 * plain.size) * np.conj(np.fft.rfft(over, 2 * plain.size))
-    likeness = np.fft.irfft(spectrum)
-    lag = int(np.argmax(likeness))
-    assert min(lag, likeness.size - lag) <= 1
+    finer = 32
+    likeness = np.fft.irfft(np.pad(spectrum, (0, (finer - 1) * (spectrum.size - 1))))
+    ahead = (likeness.size - int(np.argmax(likeness))) / finer
+    assert ahead == pytest.approx(2.0 - 2.0 / oversample, abs=1.5 / finer)
     onset = round(0.1 * 48_000)
     assert np.abs(over[: onset - 100]).max() < 1e-4 * np.abs(over).max()
+
+
+def test_a_flood_of_tunings_finds_room() -> None:
+    """Each is 128 events to the instrument: spread over the samples after, the last one holds."""
+    octaves = [[*range(40 + n % 40, 52 + n % 40)] for n in range(100)]
+    flood = [mido.Message("sysex", data=(0x7F, 0x7F, 8, 8, 3, 0x7F, 0x7F, *values), time=0.01) for values in octaves]
+    score = score_of_messages([*flood, mido.Message("note_on", note=60, time=0.02)])
+    player = make_player(load_preset("plain"), Setup(polyphony=1, oversample=1))
+    chunks = [chunk.copy() for chunk in stream(player, score, tail=0.05)]
+    assert player.report()["events_lost"] == 0
+    assert np.abs(np.concatenate(chunks)).max() > 0.01
+    cents = [octaves[-1][key % 12] - 64 for key in range(1, 127)]
+    assert player.arrays["tuned"][1:127] == pytest.approx(
+        [163.84 * c + (k << 14) for k, c in enumerate(cents, 1)], abs=0.5
+    )
 
 
 def test_processes_change_no_byte(tmp_path: Path) -> None:
@@ -79,6 +98,38 @@ def test_processes_change_no_byte(tmp_path: Path) -> None:
                 assert mine[key] == other[key]
 
 
+def parts_of_a_whole(folder: Path, names: list[str], together: str = "whole") -> list[Job]:
+    folder.mkdir(exist_ok=True)
+    scores = [score_of_notes(parse_notes(notes)) for notes in ("C3:0:.3:127 E3:.1:.3", "G3:0:.2:60")]
+    treatment = Treatment("24", gain=50.0, tail=0.05)
+    outputs = [Output(folder / name, score) for name, score in zip(names, scores, strict=True)]
+    return [Job(load_preset("plain"), Setup(8_000, polyphony=4), treatment, (output,), together) for output in outputs]
+
+
+def test_parts_of_a_whole_get_one_gain_in_whatever_processes(tmp_path: Path) -> None:
+    apart = parts_of_a_whole(tmp_path / "apart", ["a.wav", "b.wav"])
+    first, second = parts_of_a_whole(tmp_path / "one", ["a.wav", "b.wav"])
+    one = replace(first, outputs=first.outputs + second.outputs)
+    reports = [r for outcome in run_jobs(apart, lambda _: None, workers=2) for r in outcome.reports]
+    assert [outcome.error for outcome in run_jobs([one], lambda _: None)] == [""]
+    assert reports[0]["gain_db"] == reports[1]["gain_db"] < 50.0
+    assert reports[0]["peak_dbfs"] == pytest.approx(-0.1, abs=1e-3)
+    assert reports[1]["peak_dbfs"] < -3.0
+    for name in ("a.wav", "b.wav"):
+        assert (tmp_path / "apart" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+
+
+def test_a_whole_of_which_a_part_fails_is_given_up(tmp_path: Path) -> None:
+    """Nobody waits for ever for a peak that does not come."""
+    jobs = parts_of_a_whole(tmp_path / "some", ["missing/a.wav", "b.wav"])
+    alone = parts_of_a_whole(tmp_path / "some", ["c.wav", "d.wav"], together="")
+    bad, other, *fine = run_jobs([*jobs, *alone], lambda _: None, workers=2)
+    assert "its folder does not exist" in bad.error
+    assert "another part of the same whole could not be played" in other.error
+    assert [outcome.error for outcome in fine] == ["", ""]
+    assert sorted(path.name for path in (tmp_path / "some").iterdir()) == ["c.wav", "d.wav"]
+
+
 def test_a_failing_job_does_not_stop_the_others(tmp_path: Path) -> None:
     score = score_of_notes(parse_notes(NOTES))
     names = {"bad": "missing/a.wav", "good": "b.wav"}
@@ -93,7 +144,7 @@ def test_a_failing_job_does_not_stop_the_others(tmp_path: Path) -> None:
     assert soundfile.info(tmp_path / "b.wav").frames == round(score.length * 48_000)
 
 
-LONG = " ".join(f"{key}:{beat}:1" for beat in range(600) for key in ("C3", "E3", "G3"))
+LONG = " ".join(f"{key}:{beat}:1" for beat in range(1800) for key in ("C3", "E3", "G3"))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")

@@ -23,6 +23,7 @@ from engine.rendering.audio_file import Format, audio_file
 from engine.rendering.errors import FileError
 from engine.rendering.interrupts import Stopped, held, let_in, stoppable
 from engine.rendering.pool import cores
+from engine.rendering.target import whole_file
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 FORM = Format(8_000, 1)
@@ -107,6 +108,33 @@ def test_no_step_is_a_wrong_one(unit: str, least: int, force: bool, fails: bool,
     assert step > least
     assert endings["Stopped"] > 0.8 * step, "it would not be stopped"
     assert endings["FileError" if fails else "done"]
+
+
+def test_held_within_held_is_held_to_the_end(tmp_path: Path) -> None:
+    """A whole file within steps that must all be done: the signal waits for the last of them."""
+    reached = []
+
+    @stoppable()
+    def run() -> None:
+        with held():
+            with whole_file(tmp_path / "a.mid", False) as part:
+                signal.raise_signal(signal.SIGHUP)
+                part.write_bytes(b"whole")
+            reached.append("written")
+        reached.append("too far")
+
+    with pytest.raises(Stopped):
+        run()
+    assert reached == ["written"]
+    assert (tmp_path / "a.mid").read_bytes() == b"whole"
+
+
+def test_more_signals_can_be_an_ending() -> None:
+    before = signal.getsignal(signal.SIGQUIT)
+    with pytest.raises(Stopped) as stop, stoppable(signal.SIGQUIT):
+        signal.raise_signal(signal.SIGQUIT)
+    assert stop.value.code == 128 + signal.SIGQUIT
+    signal.signal(signal.SIGQUIT, before)
 
 
 def test_what_is_held_comes_later_and_echoes_are_not_heard() -> None:

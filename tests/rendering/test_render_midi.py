@@ -266,11 +266,13 @@ def check_any_bytes(data: bytes) -> None:
         assert np.isfinite(score.seconds).all()
         assert (np.diff(score.seconds) >= 0.0).all()
         assert (score.data[:, 0] >= 0x80).all()
-        assert (score.data[:, 0] < 0xF0).all()
-        assert (score.data[:, 1:] < 0x80).all()
+        plain = score.data[score.data[:, 0] < 0xF0]
+        assert (plain[:, 1:] < 0x80).all()
+        assert len(score.data) - len(plain) == len(score.tunings)
         assert not score.seconds.size or 0.0 <= score.seconds[0] <= score.seconds[-1] == score.length
         assert all(remark.isprintable() for remark in score.remarks)
-        assert all(len(data) == (2 if data[0] & 0xE0 == 0xC0 else 3) for _, data in score.events(48_000))
+        channel = [data for _, data in score.events(48_000) if data[0] < 0xF0]
+        assert all(len(data) == (2 if data[0] & 0xE0 == 0xC0 else 3) for data in channel)
     assert time.process_time() - began < 1.0
 
 
@@ -292,6 +294,56 @@ def test_mutated_songs_are_read_or_refused_in_a_line(changes: list[tuple[int, in
     check_any_bytes(bytes(data[: cut % len(data)]))
 
 
+ONE_KEY = bytes((0x7F, 0x7F, 8, 2, 0, 1, 60, 60, 64, 0, 0xF7))  # C4 half a semitone up, without the first byte
+OCTAVE = bytes((0x7F, 0x7F, 8, 8, 3, 0x7F, 0x7F, *range(58, 70), 0xF7))
+
+
+def sysex(body: bytes) -> bytes:
+    """As it stands in a file, at delta 0."""
+    return b"\x00\xf0" + bytes([len(body)]) + body
+
+
+def test_tunings_stand_in_the_score_where_they_stood_in_the_file() -> None:
+    """Whole, and with the first byte that a file leaves out; other system exclusive messages are passed over."""
+    track = sysex(b"\x43\x10\x4c\xf7") + sysex(ONE_KEY) + b"\x00\x90\x3c\x40" + sysex(OCTAVE) + sysex(ONE_KEY)
+    score = parse_midi(midi(track + b"\x60\x80\x3c\x40" + sysex(ONE_KEY[:-1]) + END))
+    whole, all_keys = b"\xf0" + ONE_KEY, b"\xf0" + OCTAVE
+    assert [data for _, data in score.events(1)] == [whole, (0x90, 60, 64), all_keys, whole, (0x80, 60, 64)]
+    assert score.tunings == (whole, all_keys, whole)
+    assert score.remarks == ()
+    # Whatever is picked or cut, they stay with the notes.
+    assert [data for _, data in score.of_channels([5]).events(1)] == [whole, all_keys, whole]
+    assert [data for _, data in score.of_key(61).events(1)] == [whole, all_keys, whole]
+    later = [(at, data) for at, data in score.between(0.05).events(100)]
+    assert later == [(0, whole), (0, all_keys), (0, whole), (5, (0x80, 60, 64))]
+
+
+def test_many_tunings_are_kept_apart() -> None:
+    """More than two bytes can count: the number of each takes twenty bits."""
+    keys = [n % 128 for n in range(70_000)]
+    score = parse_midi(midi(b"".join(sysex(ONE_KEY[:6] + bytes([key]) + ONE_KEY[7:]) for key in keys), kind=0))
+    assert [data[7] for _, data in score.events(1)] == keys
+
+
+def text(words: bytes) -> bytes:
+    return b"\x00\xff\x01" + bytes([len(words)]) + words
+
+
+def test_facts_of_a_take() -> None:
+    """A text of the first track that begins with our name, and JSON; other texts are nobody's business."""
+    facts = {"preset": "sitar", "rate": 48000}
+    score = parse_midi(
+        midi(text(b"la") + text(b'jawari {"preset": "sitar"}') + text(b'jawari {"rate": 48000}') + ONE_NOTE)
+    )
+    assert (score.facts, score.remarks) == (facts, ())
+    assert parse_midi(midi(ONE_NOTE, text(b'jawari {"preset": "sitar"}') + END)).facts == {}
+    assert parse_midi(midi(ONE_NOTE)).facts == {}
+    for damaged in (b"jawari {", b"jawari [1]", b"jawari \xff", b"jawari " + b"[" * 100, b"jawari "):
+        score = parse_midi(midi(text(damaged) + ONE_NOTE))
+        assert (score.facts, score.keys) == ({}, [60])
+        assert score.remarks == ("what jawari once wrote into it is damaged and was passed over",)
+
+
 HOSTILE: dict[str, Callable[[], bytes]] = {
     "events": lambda: midi(b"\x00\x90\x3c\x40" + b"\x00\x3c\x40" * 5_000_000),
     "just enough events": lambda: midi(b"\x00\x90\x3c\x40" + b"\x00\x3c\x40" * (MOST_EVENTS - 100)),
@@ -302,6 +354,9 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "long waits": lambda: midi(b"\xff\xff\xff\x7f\x90\x3c\x40" * 700_000, division=1),
     "zeros": lambda: midi(bytes(MOST_BYTES - 100)),
     "meta": lambda: midi(b"\x00\xff\x01\x00" * 7_900_000),
+    "facts": lambda: midi(b"\x00\xff\x01\xff\xff\x7fjawari " + b"[" * (1 << 21)),
+    "tunings": lambda: midi((b"\x00\xf0" + bytes([len(ONE_KEY)]) + ONE_KEY) * 1_000_000),
+    "octaves": lambda: midi((b"\x00\xf0" + bytes([len(OCTAVE)]) + OCTAVE) * 600_000),
     "runs cut short": lambda: midi((b"\x00\x90\x3c\x40" * 9 + b"\x00\xff\x01\x00") * 790_000),
     "tracks of runs": lambda: midi(count=65535) + (b"MTrk\x7f\xff\xff\xff" + b"\x00\x90\x3c\x40" * 30) * 240_000,
 }

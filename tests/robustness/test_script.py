@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -14,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from robustness_parts import cases
+from robustness_parts import cases, workers
 from robustness_parts.broken_midi import damaged, midi_file
 from robustness_parts.broken_presets import write_broken
 from robustness_parts.playing import Fault, perform
@@ -31,16 +34,44 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "robustness.py"
 
 def test_the_script_counts_and_repeats(tmp_path: Path) -> None:
     report = tmp_path / "figures.json"
-    kinds = ["--presets", "3", "--files", "8", "--midi", "8", "--replay", "files:7:1"]
+    kinds = ["--presets", "3", "--rates", "3", "--files", "8", "--midi", "8", "--replay", "files:7:1"]
     command = [sys.executable, SCRIPT, *kinds, "--seed", "7", "--json", report]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     figures = json.loads(report.read_text())
-    assert {kind: told["cases"] for kind, told in figures.items()} == {"presets": 3, "files": 9, "midi": 8}
+    assert {kind: told["cases"] for kind, told in figures.items()} == {"presets": 3, "rates": 3, "files": 9, "midi": 8}
     assert all(sum(told["outcomes"].values()) == told["cases"] for told in figures.values())
     wrong = subprocess.run([sys.executable, SCRIPT, "--replay", "x:1:1"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
-    assert "a case is named presets|files|midi:SEED:NUMBER" in wrong.stderr
+    assert "a case is named presets|rates|files|midi:SEED:NUMBER" in wrong.stderr
+
+
+def test_a_case_that_never_ends_is_ended_by_the_system_and_told_of() -> None:
+    if sys.platform == "win32":
+        pytest.skip("Windows has no such limit")
+    spin = "from robustness_parts import workers\nworkers.LONGEST = 1\nworkers.limit_time()\nwhile True: pass"
+    places = os.pathsep.join((str(SCRIPT.parents[1]), str(SCRIPT.parents[1] / "tests")))
+    command, environment = [sys.executable, "-c", spin], {**os.environ, "PYTHONPATH": places}
+    assert subprocess.run(command, env=environment, timeout=120, check=False).returncode == -signal.SIGXCPU
+    ours, theirs = multiprocessing.Pipe()
+    worker = workers.Worker.__new__(workers.Worker)
+    worker.pipe, worker.case = ours, "files:0:0"
+    theirs.close()
+    for code, why in ((-signal.SIGXCPU, "took more than 60 s of the processor"), (-9, "ended it (-9)")):
+        worker.process = SimpleNamespace(join=lambda: None, exitcode=code)  # type: ignore[assignment]
+        assert worker.result()[:3] == ("files:0:0", "fault", f"{why}, and its process with it")
+
+
+@pytest.mark.parametrize("kind", cases.KINDS)
+def test_what_is_kept_is_the_case_as_data(kind: str, tmp_path: Path) -> None:
+    case = f"{kind}:tests:1"
+    data = json.loads(json.dumps(cases.kept(case, "why")))
+    result = cases.run_case(case)
+    try:
+        again = cases.play_kept(data, tmp_path)
+    except EngineError:
+        again = "refused"
+    assert (data["why"], again, result.fault) == ("why", result.outcome, "")
 
 
 def _raise(error: Exception) -> str:

@@ -23,8 +23,17 @@ TEMPOS = (1, 1_000, 500_000, 600_000, 0xFFFFFF)
 
 def play_damaged(chance: Random, folder: Path) -> str:
     """One case: a file is refused in one line, or what can be read of it plays."""
+    return play_file(write_damaged(chance, folder))
+
+
+def write_damaged(chance: Random, folder: Path) -> Path:
     path = folder / "damaged.mid"
     path.write_bytes(damaged(chance, midi_file(chance)))
+    return path
+
+
+def play_file(path: Path) -> str:
+    """What becomes of this file."""
     score = read_midi(path)
     expect(all(remark.isprintable() for remark in score.remarks), "a remark that cannot be printed")
     expect(bool((np.diff(score.seconds) >= 0.0).all()), "events out of order")

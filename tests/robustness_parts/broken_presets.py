@@ -125,7 +125,11 @@ PIECES = (
 
 def play_broken(chance: Random, folder: Path) -> str:
     """One case: a mutated preset is refused in plain lines, or plays."""
-    path = write_broken(chance, folder)
+    return play_preset(write_broken(chance, folder), chance)
+
+
+def play_preset(path: Path, chance: Random) -> str:
+    """What becomes of this file."""
     preset = load_preset(path)
     player = Instrument(preset, RATE)
     ready = [key for key in range(128) if key not in player.silent_keys]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine import Instrument, load_preset
+from engine.preset.tuning import Tuning
 from engine.synth import fields as f
 from engine.synth.output import CEILING, limit_block
 from robustness_parts.random_music import Event, random_music
@@ -15,21 +16,51 @@ from robustness_parts.random_presets import few_keys, keys_of, random_preset
 
 RATES = (8_000, 11_025, 16_000, 22_050, 44_100, 48_000, 88_200, 96_000, 192_000)
 HIGHEST_MODEL_RATE = 200_000  # beyond, a case takes too long to have many
+EVERY_RATE = (*RATES, 176_400, 352_800, 384_000)
+STEPS = 20_000  # of the model, in which a case at any rate is over
 BLOCKS = (1, 7, 16, 64, 100, 128, 512, 2048)
+
+
+Case = dict[str, Any]  # a preset, rate, mono, keys with their Hz, frames and events: all that JSON can hold
 
 
 class Fault(Exception):
     """What must never be."""
 
 
-def play_random(chance: Random) -> str:
-    """One case; returns what became of it, raises a Fault, or an EngineError where the preset is refused."""
-    preset = load_preset(random_preset(chance))
+def random_case(chance: Random) -> Case:
+    """A preset and music for it, as data that can be kept; an EngineError where the preset is refused."""
+    case = random_preset(chance)
+    preset = load_preset(case)
     rate = chance.choice([rate for rate in RATES if rate * preset.oversample <= HIGHEST_MODEL_RATE])
-    tuning = few_keys(preset.tuning, chance, 3)
-    player = Instrument(preset, rate, tuning=tuning, mono=chance.random() < 0.2)
-    frames = round(chance.uniform(0.1, 0.5) * rate)
-    heard = perform(player, random_music(chance, keys_of(tuning), frames), frames, chance)
+    return _with_music(chance, case, preset.tuning, rate, round(chance.uniform(0.1, 0.5) * rate))
+
+
+def case_at_any_rate(chance: Random) -> Case:
+    """The same at any rate that a card may have, oversampled up to eight times: short, since it costs as much."""
+    case = random_preset(chance) | {"oversample": chance.randint(1, 8)}
+    rate = chance.choice(EVERY_RATE)
+    return _with_music(chance, case, load_preset(case).tuning, rate, STEPS // case["oversample"])
+
+
+def _with_music(chance: Random, preset: dict[str, Any], tuning: Tuning, rate: int, frames: int) -> Case:
+    tuning = few_keys(tuning, chance, 3)
+    return {
+        "preset": preset,
+        "rate": rate,
+        "mono": chance.random() < 0.2,
+        "keys": {str(key): hz for key, hz in enumerate(tuning.frequencies) if hz is not None},
+        "frames": frames,
+        "events": random_music(chance, keys_of(tuning), frames),
+    }
+
+
+def play_case(case: Case, chance: Random) -> str:
+    """Play it, and what became of it; raises a Fault, or an EngineError where it is refused."""
+    tuning = Tuning("few keys", tuple(case["keys"].get(str(key)) for key in range(f.KEYS)))
+    player = Instrument(case["preset"], case["rate"], tuning=tuning, mono=case["mono"])
+    events = [(at, tuple(message)) for at, message in case["events"]]
+    heard = perform(player, events, case["frames"], chance)
     if len(player.silent_keys) == f.KEYS:
         return "silent"
     return "heard" if heard else "quiet"

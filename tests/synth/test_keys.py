@@ -212,7 +212,9 @@ def test_modes_may_be_bent_without_limit() -> None:
 def test_the_highest_tension_keeps_a_grid_s_distance_from_where_its_shortest_wave_would_grow(
     problem: Problem, by: str, hertz: float
 ) -> None:
-    """Every root of every mode within the unit circle up to MARGIN beyond, but no further; two semitones always fit."""
+    """Every root of every mode within the unit circle up to MARGIN beyond, but no further; two semitones always fit,
+    but for the share of the limit that the loss of the shortest waves takes.
+    """
     key = design_key(problem, "fd", by, hertz, RATE)
     if key.design is None:
         return
@@ -226,4 +228,6 @@ def test_the_highest_tension_keeps_a_grid_s_distance_from_where_its_shortest_wav
     assert np.abs(grid_roots(key.design, 1.0001 * (room * highest + (room - 1.0) * stiffest))).max() > 1.0
     b1 = pi / key.design.problem.string.length
     bent = 2.0 ** (2.0 / 6.0) * (tension + key.design.problem.string.stiffness * b1**2)
-    assert highest >= bent * (1.0 - 1e-3)
+    g = key.design.grid
+    lost = backward_loss(g.loss.terms, key.design.problem.string.wavenumbers(g.intervals), g.spacing).max() / RATE
+    assert highest >= bent * (1.0 - max(lost, 0.0)) * (1.0 - 1e-3)

@@ -12,6 +12,7 @@ from engine.live.errors import MissingPart, PortError
 from engine.live.midi.choice import best
 from engine.live.midi.way import CLIENT, Port, Way, is_ours
 from engine.live.player import Player
+from engine.preset.complaints import shown
 
 FIRST = 2  # the inlets before are the session's own
 THROUGH = "midi through"  # ALSA's loop, in which every other program may be heard
@@ -26,6 +27,7 @@ VIRTUAL: Key = (CLIENT, -1)
 class Inputs:
     """Every input, or those whose names contain one of the fragments `wanted`; or one of our own, if `virtual`.
 
+    All of them may come later; what is waited for is said, with what there is instead, since it may be a slip.
     Who plays into the virtual one is often seen as an input too: only what is also wanted by name is opened beside it.
     """
 
@@ -61,7 +63,7 @@ class Inputs:
         for fragment in self._wanted or ():
             if not any(fragment.lower() in name.lower() for name in names):
                 there = f"there are: {', '.join(names)}" if names else "there is none at all"
-                raise PortError(f"no MIDI input with {fragment!r} in its name; {there}")
+                self._say(f"MIDI: waiting for an input with {shown(fragment)} in its name; {there}")
         for error in self._follow(way):
             if self._wanted or self._virtual:
                 raise error
