@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import importlib.util
 import io
+import json
 import os
 import re
 import runpy
@@ -144,10 +145,17 @@ def test_every_command_is_one(text: str) -> None:
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files that the commands of documents are about."""
     shutil.copy(ROOT / "presets" / "sitar.yaml", tmp_path / "mine.yaml")
+    (tmp_path / "duo.yaml").write_text(
+        "rack: Duo\nparts: [{preset: plain}, {preset: mine.yaml, program: 2}]\n", encoding="utf-8"
+    )
+    facts = {"sample_rate": 48_000, "bank": ["plain", "sitar"]}
     for file in ("song.mid", "take.mid"):
         song = mido.MidiFile(ticks_per_beat=480)
         on, off = (mido.Message(kind, note=57, time=time) for kind, time in (("note_on", 0), ("note_off", 200)))
-        song.tracks.append(mido.MidiTrack([on, off]))
+        track = mido.MidiTrack([on, off])
+        if file == "take.mid":
+            track.insert(0, mido.MetaMessage("text", text=f"jawari {json.dumps(facts)}"))
+        song.tracks.append(track)
         song.save(tmp_path / file)
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
-from engine.commands.common import EPILOG, Commands, Help, quantity
+from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
 from engine.describe import Description, Octave, Touching, describe
 from engine.ending import carefree
 from engine.errors import Exit, PresetError
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
+from engine.preset.rack import format_channels, is_rack, load_rack
 from engine.preset.schema import KEYS, render_markdown, render_text
 from engine.printable import printable
 from engine.synth.silence import told, try_design
@@ -43,7 +44,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
         "Costs are measured on this machine while the command runs.",
         formatter_class=Help,
     )
-    shown.add_argument("preset", help="a shipped preset's name or a YAML file")
+    shown.add_argument("preset", help="a shipped preset's name or a YAML file, also of a rack")
     shown.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key; repeatable")
     shown.add_argument("--sample-rate", default="48000", metavar="HZ", help="base rate")
     shown.add_argument("--json", action="store_true", help="print JSON, in SI units")
@@ -55,7 +56,9 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
         f"4 if nothing but physics forbids it. All that `render` would refuse is found, at {CHECKED:g} Hz and the "
         "preset's oversample; keys that would be silent there are noted.",
     )
-    checked.add_argument("files", nargs="+", metavar="FILE", help="a YAML file or a shipped preset's name")
+    checked.add_argument(
+        "files", nargs="+", metavar="FILE", help="a YAML file, of a preset or a rack, or a shipped preset's name"
+    )
     checked.set_defaults(run=_check)
     keys = actions.add_parser("keys", help="explain every key", description="Every key that a preset may hold.")
     keys.add_argument("--markdown", action="store_true", help="as a table for a document")
@@ -74,6 +77,10 @@ def _check(args: argparse.Namespace) -> int:
     wrong: list[int] = []
     for file in args.files:
         try:
+            if is_rack(file):
+                rack = load_rack(file)
+                print(f"{file}: good ({rack.name}, a rack of {len(rack.parts)})")
+                continue
             preset = load_preset(Path(file) if Path(file).is_file() else file)
         except PresetError as error:
             wrong.append(error.exit_code)
@@ -99,11 +106,33 @@ def _keys(args: argparse.Namespace) -> int:
 
 
 def _show(args: argparse.Namespace) -> int:
+    if is_rack(args.preset):
+        return _show_rack(args)
     d = describe(load_preset(args.preset, args.set), quantity("--sample-rate", args.sample_rate, "Hz"))
     if args.json:
         print(json.dumps(_plain(asdict(d) | {"voices": d.voices}), indent=2, default=str, allow_nan=False))
     else:
         print("\n".join(map(printable, _lines(d))))
+    return 0
+
+
+def _show_rack(args: argparse.Namespace) -> int:
+    """A line for each part; what follows from its preset is shown by naming that."""
+    if args.set:
+        raise UsageError("--set is for a preset; in a rack, write set: into the part")
+    rack = load_rack(args.preset)
+    if args.json:
+        parts = [asdict(replace(part, preset=None)) | {"preset": part.preset.source} for part in rack.parts]  # type: ignore[arg-type]
+        print(json.dumps({"rack": rack.name, "parts": parts}, indent=2, default=str))
+        return 0
+    print(rack.name)
+    for number, part in enumerate(rack.parts, 1):
+        facts = [part.preset.name, f"{part.gain:+g} dB", f"pan {part.pan:+g}"]
+        facts += [f"channel{'s' * (len(part.channels) > 1)} {format_channels(part.channels)}"] * bool(part.channels)
+        facts += [] if part.program is None else [f"program {part.program + 1}"]
+        facts += [] if part.tuning is None else [part.tuning.name]
+        facts += [f"{part.polyphony or part.preset.polyphony} strings at most"]
+        print(_row(f"part {number}", ", ".join(facts)))
     return 0
 
 

@@ -371,7 +371,7 @@ def _faults(report: dict[str, Any], polyphony: int | None) -> list[str]:
         "events_lost": "events were lost",
     }
     left_out = [
-        f"channel {channel}: {count} notes left out, no preset is mapped to it; --map {channel}=PRESET"
+        f"channel {channel}: {count} notes left out, no preset is mapped to it; give it to one"
         for channel, count in report.get("notes_left_out", {}).items()
     ]
     asked: dict[int, list[str]] = {}

@@ -101,10 +101,10 @@ def fulfil_wishes(p: Player, d: Desk) -> None:
 
 @native
 def select(p: Player, d: Desk, channel: Any, before: Any, bank: Any) -> None:
-    """Have a channel's bank selected, if it is not."""
-    if bank != before:
-        for number, value in ((BANK, bank >> 7), (BANK_FINE, bank & 0x7F)):
-            message = 0xB0 | channel | number << 8 | value << 16
+    """Have a channel's bank selected, as far as it is not."""
+    for number, old, new in ((BANK, before >> 7, bank >> 7), (BANK_FINE, before & 0x7F, bank & 0x7F)):
+        if new != old:
+            message = 0xB0 | channel | number << 8 | new << 16
             offer(d, p.settings[X_CLOCK], message)
             write_down(p, p.settings[X_CLOCK], message)
 

@@ -115,6 +115,17 @@ def parse_channels(value: object) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
+def format_channels(channels: Sequence[int]) -> str:
+    """The shortest text that `parse_channels` reads as these."""
+    spans: list[list[int]] = []
+    for channel in channels:
+        if spans and channel == spans[-1][1] + 1:
+            spans[-1][1] = channel
+        else:
+            spans.append([channel, channel])
+    return ", ".join(f"{a + 1}" if a == b else f"{a + 1}-{b + 1}" for a, b in spans)
+
+
 def is_rack(source: object) -> bool:
     """Whether this names, or is, a rack rather than a preset: what has parts."""
     if isinstance(source, Rack):
