@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity, tuning
 from engine.commands.racks import add_map, make_rack, remembered
+from engine.ending import carefree
 from engine.errors import PresetError
 from engine.live.key_table import help_lines
 from engine.preset.files import shipped
@@ -138,13 +139,15 @@ def _run(args: argparse.Namespace) -> int:
     if args.recover:
         return _recover(args.recover)
     with stoppable(*QUITTING):
-        plan = _plan(args)  # before anything is opened: what is wrong in the arguments is said at once
-        from engine.live.recorder import recover_in
-        from engine.live.session import Session
-
+        with carefree():
+            plan = _plan(args)  # before anything is opened: what is wrong in the arguments is said at once
+            from engine.live.recorder import recover_in
+            from engine.live.session import Session
         for line in recover_in([Path(), *(path.parent for path in args.record)]):
             logging.getLogger("jawari").info(line)
-        Session(plan, quiet=args.quiet).run()
+        with carefree():  # designing, perhaps compiling
+            session = Session(plan, quiet=args.quiet)
+        session.run()
     return 0
 
 
