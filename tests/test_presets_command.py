@@ -270,7 +270,7 @@ def test_check_finds_what_render_refuses(tmp_path: Path, capsys: pytest.CaptureF
         if name == "high":
             assert code == 0
             continue
-        assert code == PresetError.exit_code
+        assert code == PhysicsError.exit_code
         with pytest.raises(PhysicsError) as refused:
             Instrument(tmp_path / name)
         assert said[name] == [str(refused.value)]

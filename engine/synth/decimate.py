@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.compiled import called_by_python
-from engine.errors import PresetError
+from engine.errors import SettingError
 from engine.physics.string import Array
 from engine.synth.equiripple import Band, shortest
 from engine.units import db_to_gain
@@ -66,7 +66,7 @@ def band(sample_rate: float, oversample: int) -> Band:
 def design(sample_rate: float, oversample: int) -> Decimator:
     """Sample n out is centred on sample (n - latency) * oversample in."""
     if oversample not in FACTORS:
-        raise PresetError(f"oversample = {oversample}: must be 1, 2, 4 or 8; 1 is the cheapest, 2 aliases less")
+        raise SettingError("oversample", oversample, "must be 1, 2, 4 or 8", "1 is the cheapest, 2 aliases less")
     if oversample == 1:
         return Decimator(np.zeros((1, 0)), 1, 0)
     taps = shortest(band(sample_rate, oversample))

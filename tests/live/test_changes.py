@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from engine.live.changes import Programs
+from engine.live.player import Player
+from engine.synth import fields as f
+
+
+def programs(names: Sequence[str]) -> Programs:
+    player = Player(48_000, 128)
+    for number in range(len(names)):
+        player.seats.programs[number] = number
+    player.seats.settings[f.D_LATEST] = 0
+    return Programs(player, dict(enumerate(names)), lambda number: pytest.fail("nothing is designed for a list"))
 
 
 def test_the_list_numbers_every_program_and_marks_the_played_one() -> None:
-    programs = Programs(["sitar", "my tanpura", "plain"], lambda number: pytest.fail("nothing is designed for a list"))
-    assert programs.listing() == ["*1 sitar   2 my tanpura   3 plain"]
-    programs.played = 2
-    assert programs.listing() == ["1 sitar   2 my tanpura   *3 plain"]
+    some = programs(["sitar", "my tanpura", "plain"])
+    assert some.listing() == ["*1 sitar   2 my tanpura   3 plain"]
+    some.player.seats.settings[f.D_LATEST] = 2
+    assert some.listing() == ["1 sitar   2 my tanpura   *3 plain"]
 
 
 def test_a_long_list_takes_several_lines() -> None:
     names = [f"preset-{number}" for number in range(1, 129)]
-    lines = Programs(names, lambda number: pytest.fail("nothing is designed for a list")).listing()
+    lines = programs(names).listing()
     assert all(len(line) <= 78 for line in lines)
     assert " ".join(lines).split()[::2] == ["*1", *map(str, range(2, 129))]
     assert " ".join(lines).split()[1::2] == names

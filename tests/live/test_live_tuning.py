@@ -96,7 +96,7 @@ def test_a_take_s_render_is_what_was_heard(tmp_path: Path) -> None:
     inst, player = Instrument(SMALL["bridge"], RATE), Player(RATE, 128)
     assert player.change(inst)
     card = Card(player)
-    take = Take(tmp_path / "take.mid", RATE)
+    take = Take.begin(tmp_path / "take.mid", RATE, {"sample_rate": RATE})
     moves = [
         (2, MESSAGES["all keys"]),
         (3, on(57)),
@@ -115,7 +115,7 @@ def test_a_take_s_render_is_what_was_heard(tmp_path: Path) -> None:
     heard, journal = np.concatenate(card.heard), player.new_events()
     assert (flushed(heard) == replay_of(journal, len(heard))).all()
     take.add(journal)
-    take.write()
+    take.write(tmp_path / "take.mid", force=False)
     score = read_score(tmp_path / "take.mid")
     assert score.facts == {"sample_rate": RATE}
     assert len(score.tunings) == 128 + 1 + 2 + 128

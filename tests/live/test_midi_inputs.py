@@ -125,7 +125,7 @@ def test_what_is_not_plugged_in_yet_is_waited_for() -> None:
 def test_even_the_first_may_come_later() -> None:
     world = World("jawari-midi:x")
     inputs, said = session(world, ["nano\x1bKey"])
-    assert said == ["MIDI: waiting for an input with nano?Key in its name; there is none at all"]
+    assert said == ["MIDI: waiting for an input with nano\\x1bKey in its name; there is none at all"]
     world.plugged.append("nano\x1bKey")
     inputs.tick()
     assert inputs.names == ["nano\x1bKey"]

@@ -65,7 +65,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        (["take.txt"], "no format is known by this suffix; name it .wav or .flac; or .mid for the events"),
+        (
+            ["take.txt"],
+            "no format is known by this suffix; name it .wav, .flac, .aiff, .ogg, .opus or .mp3; or .mid for the events",
+        ),
         (["take"], "or .mid for the events"),
         (["a.mid", "b.midi"], "b.midi: one file of events and one of sound"),
         (["a.wav", "b.flac"], "b.flac: one file of events and one of sound"),

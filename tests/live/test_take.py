@@ -103,8 +103,10 @@ def test_facts_come_first(tmp_path: Path) -> None:
 
 def test_a_retuned_key_is_system_exclusive(tmp_path: Path) -> None:
     pitch = 61 << 14 | 0x35 << 7 | 0x12
-    file = kept(tmp_path, rows((5, takes.TUNING | 60 << 8 | pitch << 16), (9, NOTE)))
+    tuning = takes.TUNING | 60 << 8 | pitch << 16
+    file = kept(tmp_path, rows((4, tuning), (5, tuning | 1 << 37), (9, NOTE)))  # for later notes, and at once
     assert absolute(file.tracks[0]) == [
+        (4, [0xF0, 0x7E, 0x7F, 8, 7, 0, 0, 1, 60, 61, 0x35, 0x12, 0xF7]),
         (5, [0xF0, 0x7F, 0x7F, 8, 2, 0, 1, 60, 61, 0x35, 0x12, 0xF7]),
         (9, [0x90, 60, 100]),
     ]

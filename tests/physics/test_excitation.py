@@ -64,8 +64,9 @@ def test_a_note_has_the_shape_that_the_preset_gives() -> None:
     instrument.schedule(0, (0x90, 60, 100))
     heard = np.zeros((frames, 2))
     play_raw(instrument.address, frames, heard.ctypes.data)
-    force = pulse(preset.problem.excitation, RATE, frames + 1)
-    assert not np.array_equal(force, pulse(replace(preset.problem.excitation, shape="raised-cosine"), RATE, frames + 1))
+    excitation = design.problem.excitation  # the key's own, which follows the pitch
+    force = pulse(excitation, RATE, frames + 1)
+    assert not np.array_equal(force, pulse(replace(excitation, shape="raised-cosine"), RATE, frames + 1))
     wanted = modal.run(design, force, at=np.zeros(0, np.int64)).log.out[1:, 0]
     found = heard[:, 0] / instrument.arrays["key_floats"][60, f.Y_GAIN]
     assert np.abs(found - wanted).max() <= 1e-9 * np.abs(wanted).max()

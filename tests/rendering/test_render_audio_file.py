@@ -288,6 +288,8 @@ from engine.rendering.errors import FileError
 from engine.rendering.levels import Spool
 
 most = int(sys.argv[3])
+with Spool(Path("."), 48_000, 2):
+    pass  # what has to be compiled is, and kept, before the disk is full
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 audio = np.random.default_rng(0).uniform(-1.0, 1.0, (4096, 2)).astype(np.float32)
 path = Path(sys.argv[1])

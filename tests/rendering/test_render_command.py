@@ -153,7 +153,7 @@ def test_a_loudness_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None
 def test_stems_are_lowered_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By as much as the loudest of them needs, so that they still add up."""
     song(tmp_path / "song.mid")
-    args = ("sitar", "--midi", "song.mid", "--tail", "0.5", "--gain", "30", "--stems", "channel")
+    args = ("sitar", "--midi", "song.mid", "--tail", "0.5", "--gain", "30", "--stems", "channel", "--drums")
     assert jawari(*args, "-o", "float.wav", "--bit-depth", "32f") == 0
     assert jawari(*args, "-o", "song.wav") == 0
     names = ["01", "02", "10"]

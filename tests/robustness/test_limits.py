@@ -155,7 +155,7 @@ def test_memory_is_not_underestimated() -> None:
 
 
 def test_large_presets_are_rehearsed_at_fewer_keys() -> None:
-    made = Instrument({"string": STRING, "barrier": flat(-1e-3, 150)}, 4 * RATE)
+    made = Instrument({"string": STRING, "barrier": flat(-1e-3, 150)}, 8 * RATE)
     ready = {n: d for n in REHEARSED if (d := made._bank.keys[n].design) is not None}
     chosen = budget.thinned(ready)
     assert 5 < len(chosen) < len(ready)

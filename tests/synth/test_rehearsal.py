@@ -13,8 +13,8 @@ from scipy.signal import sosfilt
 from synth.playing import RATE, SHIPPED, SMALL, instrument, limited, on, render
 
 from engine.physics.string import Array
+from engine.synth import budget, rehearsal
 from engine.synth import fields as f
-from engine.synth import rehearsal
 from engine.synth.instrument import Instrument
 from engine.synth.output import KNEE
 from engine.synth.rehearsal import LEEWAY, LOUDNESS, smoothed
@@ -106,7 +106,7 @@ def test_one_key_that_is_off_by_chance_is_taken_back() -> None:
 @pytest.mark.parametrize("name", ["bridge", "grid frets"])
 def test_rehearsals_in_pieces_are_the_same_to_the_last_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = Instrument(SMALL[name], 8_000)._bank.arrays["key_floats"].copy()
-    monkeypatch.setattr(rehearsal, "AT_ONCE", 3e4)
+    monkeypatch.setattr(budget, "PIECE", 3e-5)
     pieces = Instrument(SMALL[name], 8_000)._bank.arrays["key_floats"]
     assert (whole == pieces).all()
 
@@ -127,7 +127,7 @@ def test_no_piece_keeps_an_interrupt_waiting(monkeypatch: pytest.MonkeyPatch) ->
     inst = instrument("bridge")
     design = inst._bank.keys[60].design
     assert design is not None
-    monkeypatch.setattr(rehearsal, "AT_ONCE", 1e5)
+    monkeypatch.setattr(budget, "PIECE", 1e-4)
     monkeypatch.setattr(rehearsal, "modal", Listening())
     force, out = np.zeros(5000), np.zeros((5000, 2))
     rehearsal._run(design, force, out)

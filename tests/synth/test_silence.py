@@ -50,7 +50,7 @@ def test_all_sound_off_is_silence_within_the_fade(oversample: int, mono: bool, m
 def test_others_go_on_as_they_were() -> None:
     """Only where nobody is left sounding is the blocker drained: on another channel a string sounds on, undisturbed."""
     made = Instrument({**SMALL["bridge"], "map": LIFTED}, RATE)
-    for sample, data in [*EVENTS, (100, [0x91, 57, 100])]:
+    for sample, data in sorted([*EVENTS, (100, [0x91, 57, 100])]):
         made.schedule(sample, data)
     play(made, OFF)
     held = made.arrays["mean"][0]

@@ -89,10 +89,11 @@ def test_pan_is_at_equal_power(value: int) -> None:
 
 
 def test_the_ends_of_pan_are_silent_on_the_other_side() -> None:
+    full = heard(TWO_SIDES, [(0, on(57))])
     for value, silent in ((0, 1), (1, 1), (127, 0)):
         got = heard(TWO_SIDES, [(0, cc(PAN, value)), (0, on(57))])
         assert (got[:, silent] == 0.0).all()
-        assert np.abs(got[:, 1 - silent]).max() > 0.1
+        assert np.abs(got[:, 1 - silent]).max() == pytest.approx(sqrt(2.0) * np.abs(full[:, 1 - silent]).max())
 
 
 def test_they_multiply() -> None:
