@@ -67,7 +67,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (
             ["take.txt"],
-            "no format is known by this suffix; name it .wav, .flac, .aiff, .ogg, .opus or .mp3; or .mid for the events",
+            "name it .wav, .flac, .aiff, .ogg, .opus or .mp3; or .mid for the events",
         ),
         (["take"], "or .mid for the events"),
         (["a.mid", "b.midi"], "b.midi: one file of events and one of sound"),
