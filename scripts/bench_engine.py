@@ -25,6 +25,7 @@ sys.path.insert(0, str(ROOT))
 import engine
 from engine.physics import modal
 from engine.physics.excitation import pulse
+from engine.synth.bank import aligned
 
 RATE, BLOCK = 48_000, 64
 KEYS = [36 + k for k in range(25)]  # C2 to C4, around C3
@@ -51,11 +52,12 @@ def seconds_per_block(made: engine.Instrument, keys: list[int], seconds: float) 
         made.run(out)
     times = []
     for n in range(max(round(seconds * RATE / BLOCK), 50)):
-        if n % 8 == 0:
-            made.schedule(made.clock + n % BLOCK, (0xB0, 16, n % 128))
+        events = [(made.clock + n % BLOCK, (0xB0, 16, n % 128))] if n % 8 == 0 else []
         if n % 40 == 0:
             i = n // 40 % len(keys)
-            made.schedule(made.clock + 17, (0x90 | i // len(KEYS) % 16, keys[i], 80))
+            events.append((made.clock + 17, (0x90 | i // len(KEYS) % 16, keys[i], 80)))
+        for event in sorted(events):
+            made.schedule(*event)
         start = time.perf_counter()
         made.run(out)
         times.append(time.perf_counter() - start)
@@ -73,7 +75,7 @@ def kernels_per_block(made: engine.Instrument, keys: list[int], seconds: float) 
     steps = BLOCK * made.oversample
     designs = [made._bank.keys[key].design for key in keys]
     assert all(isinstance(d, modal.Design) for d in designs)
-    voices = [(d.coefficients, modal.state(d.coefficients)) for d in designs]
+    voices = [(on_lines(d.coefficients), on_lines(modal.state(d.coefficients))) for d in designs]
     plucks = [pulse(d.problem.excitation, d.rate, 8 * steps).reshape(-1, steps) for d in designs]
     struck = [0] * len(keys)  # blocks since
     out, none, times = np.zeros((steps, 1)), np.zeros(steps), []
@@ -87,6 +89,13 @@ def kernels_per_block(made: engine.Instrument, keys: list[int], seconds: float) 
             modal.kernel(coefficients, state, force, out)
         times.append(time.perf_counter() - start)
     return float(np.median(times[64:])) - len(keys) * call_overhead(made)
+
+
+def on_lines(group: Any) -> Any:
+    """A group of arrays where the engine has them: on borders of cache lines."""
+    if isinstance(group, np.ndarray):
+        return aligned(group)
+    return type(group)(*map(on_lines, group)) if isinstance(group, tuple) else group
 
 
 def call_overhead(made: engine.Instrument) -> float:

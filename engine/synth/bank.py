@@ -28,6 +28,7 @@ from engine.synth.rehearsal import gains, pans
 from engine.synth.zones import enrol
 from engine.units import hz_to_key, t60_to_decay
 
+LINE = 64  # bytes of a cache line, and of the widest vector
 GLIDE_TIME = 4e-3  # s: time constant of moving parameters
 FADE_TIME = 5e-3  # s: a stolen voice is gone after this
 TARGETS = {
@@ -61,10 +62,21 @@ class Bank:
     held: list[NDArray[Any]] = field(default_factory=list)  # arrays known only by address: kept alive here
 
     def at(self, array: NDArray[Any]) -> int:
-        """The address of an array that will now live as long as the bank."""
-        whole = np.ascontiguousarray(array)
-        self.held.append(whole)
-        return int(whole.ctypes.data)
+        """The address of a copy that lives as long as the bank."""
+        self.held.append(aligned(array))
+        return int(self.held[-1].ctypes.data)
+
+
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """A copy on the border of a cache line.
+
+    numpy begins arrays at multiples of 16 bytes: then every vector of 64 lies in two lines, and both are loaded.
+    """
+    room = np.zeros(array.nbytes + LINE, np.uint8)
+    first = -room.ctypes.data % LINE
+    copy = room[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 def design_bank(setup: Setup) -> Bank:
