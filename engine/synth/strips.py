@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled import floats, native
+from engine.compiled import floats, inlined, native
 from engine.synth.fields import *
 from engine.synth.machine import Machine
 from engine.synth.zones import position
@@ -115,7 +115,7 @@ def between(one: Any, other: Any, share: Any) -> Any:
     return (1.0 - share) * one + share * other
 
 
-@native
+@inlined
 def add(m: Machine, v: Any, first: Any, steps: Any) -> None:
     """Add what a voice's pickups have in m.out: to the bus, or through its strip to both sides."""
     pickups, heard = m.settings[S_PICKUPS], floats(m.voice_ints[v, V_HEARD], m.settings[S_PICKUPS])

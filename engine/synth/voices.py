@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled import copy, floats, integers, native
+from engine.compiled import copy, floats, inlined, integers, native
 from engine.physics import finite_difference as fd
 from engine.physics import modal
 from engine.physics.excitation import EDGE, add_pulse
@@ -345,7 +345,7 @@ def run(m: Machine, v: Any, at: Any, steps: Any) -> None:
         fd.kernel(grid_coefficients(ints, numbers, voice, own, pickups), grid_state(ints, voice), force, out)
 
 
-@native
+@inlined
 def level(m: Machine, v: Any, steps: Any, age: Any) -> None:
     """What the voice's pickups heard, away from rest, at the voice's gain, `age` steps after the last of the glide.
 
