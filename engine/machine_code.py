@@ -88,9 +88,9 @@ def tell_if_cold(function: str) -> None:
         return
     trouble, logger = cache.trouble(), logging.getLogger("jawari")
     if trouble:
-        logger.warning("compiling for this machine, up to half a minute, and again each time: %s", trouble)
+        logger.warning("compiling for this machine, about half a minute, and again each time: %s", trouble)
     else:
-        logger.info("compiling for this machine, once; up to half a minute")
+        logger.info("compiling for this machine, once; about half a minute")
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""A line on the terminal while the engine is compiled: it takes up to half a minute, and should be seen to go on."""
+"""A line on the terminal while the engine is compiled: it takes about half a minute, and should be seen to go on."""
 
 from __future__ import annotations
 
