@@ -55,12 +55,12 @@ class Player:
     ) -> None:
         self.sample_rate, self.block_size, self.channels = sample_rate, block_size, channels
         self.seats = seats or Seats(channels)  # who is to play what; by itself, whoever comes is played everywhere
-        self.settings, self.numbers = np.zeros(x.X_SETTINGS, np.int64), np.zeros(x.W_NUMBERS)
+        self.settings, self.numbers = np.full(x.X_SETTINGS, 0, np.int64), np.zeros(x.W_NUMBERS)
         self._wishes = np.full(x.WISHES, -1, np.int64)
         # Filled, not only reserved: the audio thread must not be the first to touch a page.
         self._journal = np.full(x.ROWS + 2 * x.JOURNAL_SIZE, 0, np.int64)
         self._log = np.full(x.ROWS + x.LOG_COLUMNS * x.LOG_SIZE, 0, np.int64)
-        self._gauges = np.zeros(x.GAUGES, np.int64)
+        self._gauges = np.full(x.GAUGES, 0, np.int64)
         self._inlets = [_Inlet() for _ in range(x.INLETS)]
         self._inlet_rows = np.array([inlet.addresses for inlet in self._inlets], np.int64)
         self._changing = Lock()  # instruments may be designed, and put on, in the background
@@ -229,6 +229,6 @@ class _Inlet:
 
     def __init__(self) -> None:
         self.ring = np.full(f.R_ROWS + 2 * f.RING_SIZE, 0, np.int64)
-        self.late = np.zeros(f.LATE, np.int64)
-        self.held = np.zeros(x.HELD, np.int64)
+        self.late = np.full(f.LATE, 0, np.int64)
+        self.held = np.full(x.HELD, 0, np.int64)
         self.addresses = [array.ctypes.data for array in (self.ring, self.late, self.held)]

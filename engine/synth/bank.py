@@ -212,6 +212,8 @@ def _lay_tables(bank: Bank, setup: Setup, key_ints: NDArray[np.int64], key_float
         "wanted": finished.wanted,
     }
     assert len(bank.arrays) == f.TABLE
+    # Written, too: the audio thread must not be the first to touch a page.
+    bank.arrays = {name: aligned(array) for name, array in bank.arrays.items()}
     bank.table[:] = [array.ctypes.data for array in bank.arrays.values()]
     reset_bank(bank)
 

@@ -30,8 +30,8 @@ class Listener:
 
     def __init__(self) -> None:
         self._nothing = np.zeros(1)
-        self.settings = np.zeros(f.SETTINGS, np.int64)
-        self.channels = np.zeros((f.CHANNELS, f.CHANNEL_INTS), np.int64)
+        self.settings = np.full(f.SETTINGS, 0, np.int64)
+        self.channels = np.full((f.CHANNELS, f.CHANNEL_INTS), 0, np.int64)
         self.tuned = np.full(f.KEYS, f.AS_DESIGNED, np.int64)
         # Whatever else there is has no entries, or is not read by those who have no voices.
         self.table = np.full(f.TABLE, self._nothing.ctypes.data, np.int64)
@@ -56,13 +56,13 @@ class Seats:
     def __init__(self, channels: int = 2, latency: int | None = None) -> None:
         self.latency = latency  # None: that of the first who comes
         self.instruments: dict[int, Instrument] = {}
-        self.settings = np.zeros(f.ENSEMBLE_SETTINGS, np.int64)
-        self.parts = np.zeros((f.PARTS, f.PART_INTS), np.int64)
+        self.settings = np.full(f.ENSEMBLE_SETTINGS, 0, np.int64)
+        self.parts = np.full((f.PARTS, f.PART_INTS), 0, np.int64)
         self.gains = np.ones((f.PARTS, 2))
-        self.routes = np.zeros(f.CHANNELS, np.int64)
+        self.routes = np.full(f.CHANNELS, 0, np.int64)
         self.programs = np.full(f.PROGRAMS, -1, np.int64)
         self.listener = Listener()
-        self._mix = np.zeros(2 * f.MIXED, np.float32)
+        self._mix = np.full(2 * f.MIXED, 0, np.float32)
         self.settings[f.D_CHANNELS], self.settings[f.D_LATEST] = channels, -1
         inside = (self.settings, self.parts, self.gains, self.routes, self.programs, self.listener.table, self._mix)
         self._table = np.array([array.ctypes.data for array in inside], np.int64)
