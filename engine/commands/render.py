@@ -207,8 +207,8 @@ def _note_programs(args: argparse.Namespace, given: Score | None, presets: Seque
     """Program changes are for a rack; alone, a preset plays whatever the file asks for."""
     changes = int((given.data[:, 0] & 0xF0 == 0xC0).sum()) if given else 0
     if changes and any(isinstance(preset, Preset) for preset in presets):
-        told = f"{changes} program changes passed over; --map or a rack gives channels presets"
-        _note(f"{printable(str(args.midi))}: {told}")
+        remark = f"{changes} program changes passed over; --map or a rack gives channels presets"
+        _note(f"{printable(str(args.midi))}: {remark}")
 
 
 def _setup(args: argparse.Namespace, facts: Mapping[str, Any]) -> Setup:
