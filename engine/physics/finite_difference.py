@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from engine.compiled import called_by_python, copy, inlined
 from engine.errors import PhysicsError
+from engine.layout import Integers, Matrix, Vector
 from engine.physics import contact
 from engine.physics.barrier import Barrier, ContactPoints
 from engine.physics.contact import Law, Touch
@@ -36,39 +37,39 @@ class Stencil(NamedTuple):
 
     intervals: int
     wide: bool  # whether losses reach beyond the two neighbours that stiffness needs
-    now: NDArray[Any]
-    before: NDArray[Any]
+    now: Vector
+    before: Vector
 
 
 class Ports(NamedTuple):
     """Where force goes in and motion comes out."""
 
     inject_node: int
-    inject: NDArray[Any]  # [TAPS] displacement per newton
-    pickup_node: NDArray[np.int64]
-    pickup: NDArray[Any]  # [P, TAPS]
+    inject: Vector  # [TAPS] displacement per newton
+    pickup_node: Integers
+    pickup: Matrix  # [P, TAPS]
 
 
 class Surface(NamedTuple):
     """What the string can touch: K consecutive nodes over a barrier, or K obstacles between two nodes each."""
 
-    height: NDArray[Any]
+    height: Vector
     law: Law
-    answer: Any  # displacement of a node per newton: Cc
+    answer: float  # displacement of a node per newton: Cc
     first_node: int
-    obstacle_node: NDArray[np.int64]  # empty over a barrier
-    obstacle: NDArray[Any]  # [K, 2] weights
-    response: NDArray[Any]  # [K, K] displacement at an obstacle per newton at another
+    obstacle_node: Integers  # empty over a barrier
+    obstacle: Matrix  # [K, 2] weights
+    response: Matrix  # [K, K] displacement at an obstacle per newton at another
 
 
 class Meter(NamedTuple):
     """Constants of the energy balance."""
 
-    inertia: Any  # rho h / 2k^2
-    stretch: Any  # T / 2h
-    bend: Any  # EI / 2h^3
-    centred: Any  # rho h s0 / 2k
-    backward: NDArray[Any]  # taps of rho h S / 2k
+    inertia: float  # rho h / 2k^2
+    stretch: float  # T / 2h
+    bend: float  # EI / 2h^3
+    centred: float  # rho h s0 / 2k
+    backward: Vector  # taps of rho h S / 2k
 
 
 class Coefficients(NamedTuple):
@@ -78,19 +79,19 @@ class Coefficients(NamedTuple):
     ports: Ports
     surface: Surface
     meter: Meter
-    rest: NDArray[Any]  # static equilibrium
-    rest_psi: NDArray[Any]
+    rest: Vector  # static equilibrium
+    rest_psi: Vector
 
 
 class State(NamedTuple):
     """What the kernel changes: three time levels that take turns, the contact's memory, steps since reset."""
 
-    level0: NDArray[Any]
-    level1: NDArray[Any]
-    level2: NDArray[Any]
-    free: NDArray[Any]
+    level0: Vector
+    level1: Vector
+    level2: Vector
+    free: Vector
     touch: Touch
-    clock: NDArray[np.int64]
+    clock: Integers
 
 
 @dataclass(frozen=True)
@@ -385,20 +386,25 @@ def hear(ports: Ports, w: Any, out: Any) -> None:
         out[p] = total
 
 
+@inlined
+def step(c: Coefficients, s: State, x: Any, y: Any, w: Any, force: Any, out: Any) -> None:
+    """From x, and y before it, to w; out[p] is what pickup p hears then."""
+    advance(c.stencil, x, y, w)
+    strike(c.ports, w, force)
+    if c.surface.obstacle_node.size:
+        meet_obstacles(c.surface, s.free, s.touch, w, (s.clock[0] & 1) == 0)
+    elif c.surface.height.size:
+        meet_nodes(c.surface, s.touch, x, y, w)
+    hear(c.ports, w, out)
+    s.clock[0] += 1
+
+
 @called_by_python
 def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
     """Advance force.size steps; out[t, p] is pickup p after step t. Allocates nothing."""
     w, y, x = levels(s)
-    ports = c.ports
     for t in range(force.size):
-        advance(c.stencil, x, y, w)
-        strike(ports, w, force[t])
-        if c.surface.obstacle_node.size:
-            meet_obstacles(c.surface, s.free, s.touch, w, (s.clock[0] & 1) == 0)
-        elif c.surface.height.size:
-            meet_nodes(c.surface, s.touch, x, y, w)
-        hear(ports, w, out[t])
-        s.clock[0] += 1
+        step(c, s, x, y, w, force[t], out[t])
         y, x, w = x, w, y
 
 

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import called_by_python, copy, native
+from engine.compiled import called_by_python, copy, inlined, native
 from engine.errors import PhysicsError
+from engine.layout import Integers, Matrix, Vector
 from engine.physics import contact
 from engine.physics.barrier import ContactPoints
 from engine.physics.contact import Law, Touch
@@ -42,29 +43,29 @@ class Modes(NamedTuple):
 class Coefficients(NamedTuple):
     """What the kernel reads. Row k < K of `rows` is contact point k, the others are pickups."""
 
-    forward: NDArray[Any]  # 2 R cos(w k)
-    backward: NDArray[Any]  # R^2
-    inject: NDArray[Any]  # modal displacement per newton of excitation
-    spread: NDArray[Any]  # (k^2/m) C
-    rows: NDArray[Any]  # [K + P, M]
-    response: NDArray[Any]  # [K, K + P]: displacement of row l per newton at contact k
-    height: NDArray[Any]  # [K]
+    forward: Vector  # 2 R cos(w k)
+    backward: Vector  # R^2
+    inject: Vector  # modal displacement per newton of excitation
+    spread: Vector  # (k^2/m) C
+    rows: Matrix  # [K + P, M]
+    response: Matrix  # [K, K + P]: displacement of row l per newton at contact k
+    height: Vector  # [K]
     law: Law
-    inertia: NDArray[Any]  # m / 2k^2, one entry
-    spring: NDArray[Any]  # k* / 8
-    resistance: NDArray[Any]  # r* / 4k
-    rest: NDArray[Any]  # static equilibrium: modal displacement
-    rest_psi: NDArray[Any]
+    inertia: Vector  # m / 2k^2, one entry
+    spring: Vector  # k* / 8
+    resistance: Vector  # r* / 4k
+    rest: Vector  # static equilibrium: modal displacement
+    rest_psi: Vector
 
 
 class State(NamedTuple):
     """What the kernel changes. `even` and `odd` take turns at holding the newest step."""
 
-    even: NDArray[Any]
-    odd: NDArray[Any]
-    free: NDArray[Any]  # [K + P]: rows without contact force, then with it
+    even: Vector
+    odd: Vector
+    free: Vector  # [K + P]: rows without contact force, then with it
     touch: Touch
-    clock: NDArray[np.int64]  # steps since reset
+    clock: Integers  # steps since reset
 
 
 @dataclass(frozen=True)
@@ -233,6 +234,27 @@ def add(force: Any, inject: Any, y: Any) -> None:
         y[i] += force * inject[i]
 
 
+@inlined
+def step(c: Coefficients, s: State, now: Any, after: Any, force: Any) -> None:
+    """From `now`, and the step before it, to `after`, which lies where that was; s.free then has all points and pickups."""
+    points = c.height.size
+    advance(c.forward, c.backward, now, after)
+    if force != c.law.zero:
+        add(force, c.inject, after)
+    project(c.rows, after, s.free)
+    if points:
+        pushed = contact.sweep(c.law, c.height, c.response, s.free, s.touch, (s.clock[0] & 1) == 0)
+        for j in range(pushed):
+            k = s.touch.pushed[j]
+            for row in range(s.free.size):
+                s.free[row] += c.response[k, row] * s.touch.force[k]
+        spread(c.spread, c.rows, s.touch.force, s.touch.pushed, pushed, after)
+        for k in range(points):
+            s.touch.before[k] = s.touch.now[k]
+            s.touch.now[k] = s.free[k]
+    s.clock[0] += 1
+
+
 @called_by_python
 def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
     """Advance force.size steps; out[t, p] is pickup p after step t. Allocates nothing."""
@@ -241,23 +263,9 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
     if s.clock[0] & 1:
         now, after = after, now
     for t in range(force.size):
-        advance(c.forward, c.backward, now, after)
-        if force[t] != c.law.zero:
-            add(force[t], c.inject, after)
-        project(c.rows, after, s.free)
-        if points:
-            pushed = contact.sweep(c.law, c.height, c.response, s.free, s.touch, (s.clock[0] & 1) == 0)
-            for j in range(pushed):
-                k = s.touch.pushed[j]
-                for row in range(s.free.size):
-                    s.free[row] += c.response[k, row] * s.touch.force[k]
-            spread(c.spread, c.rows, s.touch.force, s.touch.pushed, pushed, after)
-            for k in range(points):
-                s.touch.before[k] = s.touch.now[k]
-                s.touch.now[k] = s.free[k]
+        step(c, s, now, after, force[t])
         for p in range(out.shape[1]):
             out[t, p] = s.free[points + p]
-        s.clock[0] += 1
         now, after = after, now
 
 

@@ -15,10 +15,10 @@ from engine.preset.arguments import Quantity, rate_of, tuning_of, whole, within
 from engine.preset.loader import Preset, load_preset
 from engine.preset.tuning import Tuning
 from engine.synth import decimate
-from engine.synth import fields as f
-from engine.synth.bank import Setup, design_bank, reset_bank
+from engine.synth.bank import Setup, design_bank
 from engine.synth.budget import frames_at_once
 from engine.synth.errors import CallError
+from engine.synth.memory import FREE, RING_SIZE, Machine
 from engine.synth.messages import Message, Packed, in_order, moment, packed
 from engine.synth.renderer import play
 from engine.synth.ring import push
@@ -64,7 +64,7 @@ class Instrument:
         self._bank = design_bank(
             Setup(self.preset, self.sample_rate, self.oversample, fewest, 1 if mono else 2, self.tuning, most)
         )
-        self.polyphony = int(self.arrays["settings"][f.S_POLYPHONY])
+        self.polyphony = int(self.machine.polyphony)
         self.silent_keys = {n: key.silent_because for n, key in enumerate(self._bank.keys) if key.design is None}
         self._piece = frames_at_once([key.design for key in self._bank.keys], self.polyphony, self.oversample)
         self._turn, self._queueing = Turn(), RLock()
@@ -87,53 +87,53 @@ class Instrument:
     @property
     def channels(self) -> int:
         """Of the output: 1 or 2."""
-        return int(self.arrays["settings"][f.S_CHANNELS])
+        return int(self.machine.outputs)
 
     @property
     def address(self) -> int:
-        """The address of the renderer's table: all that `engine.synth.renderer.play` needs."""
-        return int(self._bank.table.ctypes.data)
+        """Where the renderer's memory is: all that `engine.synth.renderer.play` needs."""
+        return self._bank.address
 
     @property
-    def arrays(self) -> Mapping[str, NDArray[Any]]:
-        """The renderer's memory by name, alive as long as the instrument: meters, ring, settings."""
-        return self._bank.arrays
+    def machine(self) -> Machine:
+        """The renderer's memory by name (engine/synth/memory.py), as long as the instrument lives: voices, meters, clock."""
+        return self._bank.machine
 
     @property
     def nbytes(self) -> int:
         """Memory of its strings and voices, without that of relatives."""
-        return sum(array.nbytes for array in (*self._bank.held, *self.arrays.values()))
+        return self._bank.block.nbytes
 
     @property
     def clock(self) -> int:
         """Samples rendered since the last reset."""
-        return int(self.arrays["settings"][f.S_CLOCK])
+        return int(self.machine.clock)
 
     @property
     def latency(self) -> int:
         """Samples by which the oversampling filter delays everything."""
-        return int(self.arrays["settings"][f.S_LATENCY])
+        return int(self.machine.latency)
 
     @property
     def silent(self) -> bool:
         """No voice sounds and no event waits."""
-        return not self._waiting and not (self.arrays["voice_ints"][:, f.V_STATE] != f.FREE).any()
+        return not self._waiting and not (self.machine.voices.state != FREE).any()
 
     def report(self) -> dict[str, int]:
         """Counts since the last reset."""
-        m = self.arrays["meters"]
+        m = self.machine.meters
         return {
-            "voices_stolen": int(m[f.M_STOLEN]),
-            "watchdog": int(m[f.M_WATCHDOG]),
-            "events_lost": int(m[f.M_LOST]),
-            "voices": int(m[f.M_SOUNDING]),
-            "peak_voices": int(m[f.M_MOST]),
+            "voices_stolen": int(m.stolen),
+            "watchdog": int(m.watchdog),
+            "events_lost": int(m.lost),
+            "voices": int(m.sounding),
+            "peak_voices": int(m.most),
         }
 
     def reset(self) -> None:
         """Silence, controllers untouched, clock at zero: as if just made."""
         with self._turn:
-            reset_bank(self._bank)
+            self._bank.reset()
 
     def schedule(self, sample: int, data: Sequence[int]) -> bool:
         """Queue a MIDI message (its bytes) for an absolute sample; False if the ring was full and it was lost.
@@ -206,7 +206,7 @@ class Instrument:
 
     def _stretch(self, events: Sequence[Packed], frames: int, size: int, goes_on: bool) -> NDArray[np.float32]:
         if not goes_on:
-            reset_bank(self._bank)
+            self._bank.reset()
         events = events[: bisect_left(events, frames, key=lambda event: event[0])]
         self._admit(events, frames)
         out = np.zeros((self.channels, frames), np.float32)
@@ -222,9 +222,9 @@ class Instrument:
     def _admit(self, events: Sequence[Packed], frames: int) -> None:
         """Refuse the events of a block before any of them is queued."""
         later = len(events) - bisect_left(events, frames, key=lambda event: event[0])
-        if later + self._waiting > f.RING_SIZE:
+        if later + self._waiting > RING_SIZE:
             raise CallError(
-                f"{later} messages for after the block: {f.RING_SIZE} may wait; give them with their blocks"
+                f"{later} messages for after the block: {RING_SIZE} may wait; give them with their blocks"
             )
         if events:
             self._refuse_disorder(self.clock + events[0][0])
@@ -233,7 +233,7 @@ class Instrument:
         """Render a block with its events, counted from its start, in pieces whose events the ring can hold."""
         frames, start, at, done = len(out), self.clock, 0, 0
         while at < frames:
-            room = f.RING_SIZE - self._waiting
+            room = RING_SIZE - self._waiting
             for sample, message in events[done : done + room]:
                 self._queue(start + sample, message)
             done = min(done + room, len(events))
@@ -252,8 +252,8 @@ class Instrument:
     @property
     def _waiting(self) -> int:
         """Events in the ring."""
-        ring = self.arrays["ring"]
-        return int(ring[f.R_WRITTEN] - ring[f.R_READ])
+        ring = self.machine.ring
+        return int(ring.written[0] - ring.read[0])
 
     def _queue(self, sample: int, message: int) -> bool:
         with self._queueing:
@@ -268,7 +268,6 @@ class Instrument:
 
     def _last_waiting(self) -> int:
         """The sample of the event that was queued last, or -1 if none waits."""
-        ring = self.arrays["ring"]
-        written = int(ring[f.R_WRITTEN])
-        waits = written != ring[f.R_READ]
-        return int(ring[f.R_ROWS + 2 * ((written - 1) & (f.RING_SIZE - 1))]) if waits else -1
+        ring = self.machine.ring
+        written = int(ring.written[0])
+        return int(ring.rows[(written - 1) & (RING_SIZE - 1), 0]) if written != ring.read[0] else -1

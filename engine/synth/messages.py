@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from engine.preset.arguments import si
 from engine.preset.complaints import shown
 from engine.synth.errors import CallError
-from engine.synth.fields import RING_SIZE
+from engine.synth.memory import RING_SIZE
 from engine.synth.mts import LONGEST, TUNING, tunings
 
 Packed = tuple[int, int]  # sample, and the message's bytes as one number, the first lowest

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import log10, pi
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,8 @@ from engine.physics import finite_difference, modal
 from engine.physics.excitation import pulse
 from engine.preset.loader import Preset
 from engine.synth import decimate
-from engine.synth import fields as f
 from engine.synth.budget import NOTE, Design, piece, step_time, thinned
+from engine.synth.memory import KEYS, Ear
 from engine.synth.weighting import OFFSET, k_weighting, weigh
 
 # LUFS of one note at velocity 100. Of ten at velocity 127, struck together on any shipped preset, the limiter bends
@@ -40,8 +41,8 @@ def gains(designs: Sequence[Design | None], preset: Preset, filtering: decimate.
             heard.append(number)
             decibels.append(LOUDNESS - OFFSET - 10.0 * log10(power))
     if not heard:
-        return np.ones(f.KEYS)
-    level = smoothed(np.interp(np.arange(f.KEYS), heard, decibels))
+        return np.ones(KEYS)
+    level = smoothed(np.interp(np.arange(KEYS), heard, decibels))
     return np.asarray(10.0 ** ((level + preset.gain) / 20.0))
 
 
@@ -80,18 +81,20 @@ def _run(d: Design, force: NDArray[np.float64], out: NDArray[np.float64]) -> Non
 def _sides(out: NDArray[np.float64], rate: float, preset: Preset) -> NDArray[np.float64]:
     """What pickups heard as left and right, away from rest."""
     out -= out[0]
-    places = pans(preset)
+    places = ears(preset)
     for p in range(out.shape[1]):
-        if places[p, 2]:
+        if places[p].velocity:
             out[:, p] = np.diff(out[:, p], prepend=0.0) * rate
     # Products and sums one by one: a matrix product may round differently from one process to the next, and each bit of
     # the gain is heard in every bit of the output.
-    both = [sum(out[:, p] * places[p, side] for p in range(out.shape[1])) for side in (0, 1)]
+    both = [sum(out[:, p] * side[p] for p in range(out.shape[1])) for side in (places.left, places.right)]
     return np.stack(both, axis=1)
 
 
-def pans(preset: Preset) -> NDArray[np.float64]:
+def ears(preset: Preset) -> Any:
     """Per pickup: equal-power gains left and right (1 and 1 in the middle), and whether it hears velocity."""
     angle = (np.array(preset.pans) + 1.0) * (pi / 4.0)
-    velocity = [pickup.kind == "velocity" for pickup in preset.problem.pickups]
-    return np.stack([np.cos(angle) * 2**0.5, np.sin(angle) * 2**0.5, velocity], axis=1)
+    found = np.zeros(angle.size, Ear.dtype).view(np.recarray)
+    found.left, found.right = np.cos(angle) * 2**0.5, np.sin(angle) * 2**0.5
+    found.velocity = [pickup.kind == "velocity" for pickup in preset.problem.pickups]
+    return found

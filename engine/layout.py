@@ -1,0 +1,560 @@
+"""Leaf: memory that is declared once. A class says what there is; Python and compiled code reach it by the same names.
+
+Two kinds of class are declarations:
+
+- a `record` has scalars, arrays of fixed size inside it, and arrays that lie elsewhere in the same block of memory, whose
+  places it holds as offsets from itself. Compiled code handles a record as one pointer; so does `at`.
+- a NamedTuple of numbers, arrays and NamedTuples, such as kernels take, is a `group`. `store` lays it into an arena as
+  a row of words; `opener` makes the tuple again, in compiled code, from the arena's address and that row.
+
+Fields are what their annotations say: int and float (of 64 bits), bool, Vector, Matrix, Integers, IntegerRows, Rows[T].
+All places are offsets: a block that is copied or written to a file and read is the same instrument.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from math import prod
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.datamodel import models
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    infer_getattr,
+    intrinsic,
+    lower_getattr_generic,
+    lower_setattr_generic,
+    overload,
+    register_model,
+)
+from numba.np.arrayobj import populate_array
+from numpy.typing import NDArray
+
+from engine.machine_code import INTERPRETED
+
+LINE = 64  # bytes of a cache line, and of the widest vector: arrays begin on such borders
+WORD = ir.IntType(64)
+BYTE = ir.IntType(8)
+
+T = TypeVar("T")
+
+
+class Entries(NamedTuple):
+    """What an annotated array holds, and in how many dimensions."""
+
+    dtype: Any
+    dimensions: int
+
+
+Vector = Annotated[NDArray[Any], Entries(np.float64, 1)]
+Matrix = Annotated[NDArray[Any], Entries(np.float64, 2)]
+Integers = Annotated[NDArray[np.int64], Entries(np.int64, 1)]
+IntegerRows = Annotated[NDArray[np.int64], Entries(np.int64, 2)]
+Singles = Annotated[NDArray[np.float32], Entries(np.float32, 1)]
+
+
+class Rows(Generic[T]):
+    """Records one after the other."""
+
+    size: int
+
+    def __getitem__(self, index: Any) -> T: ...  # type: ignore[empty-body]
+
+
+def inside(*shape: int) -> Any:
+    """The value of a field whose entries lie within its record."""
+    return _Inside(shape)
+
+
+@dataclass(frozen=True)
+class _Inside:
+    shape: tuple[int, ...]
+
+
+# --- what a declaration says ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a record or a group: a scalar, an array, or another of its kind."""
+
+    name: str
+    kind: str  # "scalar" | "array" | "group" | "record" (which lies inside)
+    of: Any  # a numpy scalar type, bool, a record or a group
+    dimensions: int = 0
+    shape: tuple[int, ...] | None = None  # of an array that lies inside
+    offset: int = 0  # bytes into a record
+
+    @property
+    def words(self) -> int:
+        """Of 64 bits, where its place is kept."""
+        if self.kind == "group":
+            return sum(part.words for part in fields_of(self.of))
+        return 1 + self.dimensions if self.kind == "array" else 1
+
+
+_declared: dict[type, tuple[Field, ...]] = {}
+
+
+def fields_of(declaration: type) -> tuple[Field, ...]:
+    """The fields of a NamedTuple or a record, as its annotations have them."""
+    if declaration not in _declared:
+        hints = get_type_hints(declaration, include_extras=True)
+        _declared[declaration] = tuple(_field(declaration, name, hint) for name, hint in hints.items())
+    return _declared[declaration]
+
+
+def _field(declaration: type, name: str, hint: Any) -> Field:
+    shape = getattr(declaration, name, None) if not issubclass(declaration, tuple) else None
+    inner = shape.shape if isinstance(shape, _Inside) else None
+    if hint in (int, float, bool):
+        return Field(name, "scalar", {int: np.int64, float: np.float64, bool: bool}[hint])
+    if get_origin(hint) is Annotated:
+        entries = get_args(hint)[1]
+        return Field(name, "array", entries.dtype, entries.dimensions, inner)
+    if get_origin(hint) is Rows:
+        return Field(name, "array", get_args(hint)[0], 1, inner)
+    if isinstance(hint, type) and issubclass(hint, tuple):
+        return Field(name, "group", hint)
+    if hasattr(hint, "numba_type"):
+        return Field(name, "record", hint, shape=())
+    raise TypeError(f"{declaration.__name__}.{name}: memory has no {hint}")
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
+
+
+def record(declaration: type[T]) -> type[T]:
+    """Make a class of annotated fields a record: it gets `dtype`, `size` (bytes) and `at(address)`."""
+    placed, end = [], 0
+    for part in fields_of(declaration):
+        placed.append(Field(part.name, part.kind, part.of, part.dimensions, part.shape, end))
+        end += 8 * part.words if part.shape is None else -(-_item(part.of) * prod(part.shape) // 8) * 8
+    _declared[declaration] = tuple(placed)
+    made: Any = declaration
+    made.size = end
+    made.plain = all(part.kind == "scalar" or part.shape is not None for part in placed)
+    made.dtype = np.dtype((np.record, _dtype(placed, end))) if made.plain else None
+    made.numba_type = RecordType(declaration)
+    for part in placed:
+        if part.shape:
+            delattr(declaration, part.name)
+        if not made.plain:
+            setattr(declaration, part.name, _Reach(part))
+    return declaration
+
+
+def _item(of: Any) -> int:
+    """Bytes of an entry."""
+    return int(of.size) if hasattr(of, "numba_type") else np.dtype(of).itemsize
+
+
+def _entry(of: Any) -> Any:
+    """An entry as numpy has it."""
+    return of.dtype if hasattr(of, "numba_type") else np.dtype(of)
+
+
+def _dtype(placed: list[Field], size: int) -> Any:
+    formats = [(np.dtype(np.int64) if p.of is bool else _entry(p.of), p.shape or ()) for p in placed]
+    names, offsets = [p.name for p in placed], [p.offset for p in placed]
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": size})
+
+
+def memory(address: int, dtype: Any, shape: tuple[int, ...]) -> Any:
+    """The array that lies at an address; whoever asks keeps its owner alive."""
+    count = int(prod(shape)) * np.dtype(dtype).itemsize
+    raw = (ctypes.c_uint8 * max(count, 1)).from_address(int(address))
+    found = np.frombuffer(raw, np.uint8, count).view(dtype).reshape(shape)
+    return found.view(np.recarray) if found.dtype.names else found
+
+
+class _Reach:
+    """A field of a record that has far ones, as Python sees it."""
+
+    def __init__(self, part: Field) -> None:
+        self.part = part
+
+    def __get__(self, holder: Any, _: Any = None) -> Any:
+        part = self.part
+        if holder is None:
+            return part
+        here = holder.address + part.offset
+        if part.kind == "scalar":
+            return memory(here, np.dtype(np.int64) if part.of is bool else part.of, (1,))[0]
+        if part.kind == "group":
+            return rebuilt(part.of, holder.address, memory(here, np.int64, (part.words,)))
+        if part.kind == "record":
+            return memory(here, _entry(part.of), (1,))[0]
+        if part.shape is not None:
+            return memory(here, _entry(part.of), part.shape)
+        words = memory(here, np.int64, (part.words,))
+        return memory(holder.address + int(words[0]), _entry(part.of), tuple(int(n) for n in words[1:]))
+
+    def __set__(self, holder: Any, value: Any) -> None:
+        if self.part.kind != "scalar":
+            raise TypeError(f"{self.part.name} is not replaced, its entries are")
+        memory(holder.address + self.part.offset, self.part.of, (1,))[0] = value
+
+
+def at(declaration: type[T]) -> Callable[[Any], T]:
+    """at(Voice)(address): the record that lies there, in compiled code and in Python."""
+    made: Any = declaration
+    if not INTERPRETED:
+        kind = made.numba_type
+
+        @intrinsic
+        def record_at(typing: Any, address: Any) -> Any:
+            def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+                return builder.inttoptr(values[0], context.get_value_type(kind))
+
+            return kind(types.int64), code
+
+        return record_at  # type: ignore[no-any-return]
+    return lambda address: seen(declaration, address)
+
+
+def seen(declaration: type[T], address: int) -> T:
+    """The record that lies at an address, for Python."""
+    made: Any = declaration
+    if made.plain:
+        return memory(address, made.dtype, (1,))[0]  # type: ignore[no-any-return]
+    holder = declaration.__new__(declaration)
+    holder.address = int(address)  # type: ignore[attr-defined]
+    return holder
+
+
+class RecordType(types.Type):  # type: ignore[misc]
+    """A record as compiled code sees it: a pointer with named fields."""
+
+    def __init__(self, declaration: type) -> None:
+        self.declaration: Any = declaration
+        super().__init__(name=f"record.{declaration.__name__}")
+
+    @property
+    def bitwidth(self) -> int:
+        return 8 * int(self.declaration.size)
+
+    def part(self, name: str) -> Field | None:
+        return next((part for part in fields_of(self.declaration) if part.name == name), None)
+
+
+def _type(part: Field) -> Any:
+    """A field's type in compiled code."""
+    if part.kind == "group":
+        return group_type(part.of)
+    if part.kind == "record":
+        return part.of.numba_type
+    if part.kind == "scalar":
+        return {np.int64: types.int64, np.float64: types.float64, bool: types.boolean}[part.of]
+    return types.Array(_element(part.of), part.dimensions, "C")
+
+
+def _element(of: Any) -> Any:
+    if hasattr(of, "numba_type"):
+        return of.numba_type
+    return {np.int64: types.int64, np.float64: types.float64, np.float32: types.float32, np.uint8: types.uint8}[of]
+
+
+@register_model(RecordType)
+class _RecordModel(models.RecordModel):  # type: ignore[misc]
+    """numba's own for its records: a pointer as a value, bytes in an array."""
+
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        models.CompositeModel.__init__(self, dmm, fe_type)
+        self._models = []
+        self._be_type = ir.ArrayType(BYTE, int(fe_type.declaration.size))
+        self._be_ptr_type = self._be_type.as_pointer()
+
+
+@infer_getattr
+class _RecordAttributes(AttributeTemplate):  # type: ignore[misc]
+    key = RecordType
+
+    def generic_resolve(self, kind: Any, name: str) -> Any:
+        part = kind.part(name)
+        return None if part is None else _type(part)
+
+
+def _pointer(builder: Any, base: Any, offset: Any, target: Any) -> Any:
+    raw = builder.bitcast(base, BYTE.as_pointer())
+    return builder.bitcast(builder.gep(raw, [offset if isinstance(offset, ir.Value) else WORD(offset)]), target)
+
+
+@lower_getattr_generic(RecordType)
+def _get(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
+    part = kind.part(name)
+    if part.kind == "scalar":
+        return _scalar(builder, part, _pointer(builder, value, part.offset, WORD.as_pointer()))
+    if part.kind == "record":
+        return _pointer(builder, value, part.offset, context.get_value_type(_type(part)))
+    if part.shape is not None:
+        return _array(context, builder, part, _pointer(builder, value, part.offset, BYTE.as_pointer()), part.shape)
+    words = _pointer(builder, value, part.offset, WORD.as_pointer())
+    return _open(context, builder, part, builder.bitcast(value, BYTE.as_pointer()), words, iter(range(part.words)))
+
+
+@lower_setattr_generic(RecordType)
+def _set(context: Any, builder: Any, signature: Any, values: Any, name: str) -> None:
+    kind, given = signature.args
+    part = kind.part(name)
+    value = context.cast(builder, values[1], given, types.float64 if part.of is np.float64 else types.int64)
+    slot = ir.DoubleType() if part.of is np.float64 else WORD
+    builder.store(value, _pointer(builder, values[0], part.offset, slot.as_pointer()))
+
+
+def _scalar(builder: Any, part: Field, word: Any) -> Any:
+    """A number from its word."""
+    if part.of is np.float64:
+        return builder.load(builder.bitcast(word, ir.DoubleType().as_pointer()))
+    number = builder.load(word)
+    return builder.icmp_signed("!=", number, WORD(0)) if part.of is bool else number
+
+
+def _array(context: Any, builder: Any, part: Field, data: Any, shape: Any) -> Any:
+    """An array from where it begins."""
+    kind, size = _type(part), _item(part.of)
+    sizes = [WORD(n) if isinstance(n, int) else n for n in shape]
+    strides = [WORD(size)]
+    for n in reversed(sizes[1:]):
+        strides.insert(0, builder.mul(strides[0], n))
+    made = context.make_array(kind)(context, builder)
+    data = builder.bitcast(data, context.get_data_type(kind.dtype).as_pointer())
+    populate_array(made, data, sizes, strides, WORD(size), None)
+    return made._getvalue()
+
+
+# --- groups -----------------------------------------------------------------------------------------------------------
+
+
+def group_type(group: type) -> Any:
+    """A NamedTuple as compiled code has it."""
+    return types.BaseTuple.from_types([_type(part) for part in fields_of(group)], group)
+
+
+def _open(context: Any, builder: Any, part: Field, base: Any, words: Any, turn: Iterator[int]) -> Any:
+    """A field of a group from its words."""
+    if part.kind == "group":
+        inner = [_open(context, builder, own, base, words, turn) for own in fields_of(part.of)]
+        return context.make_tuple(builder, group_type(part.of), inner)
+
+    def word() -> Any:
+        return builder.gep(words, [WORD(next(turn))])
+
+    if part.kind == "scalar":
+        return _scalar(builder, part, word())
+    data = builder.gep(base, [builder.load(word())])
+    return _array(context, builder, part, data, [builder.load(word()) for _ in range(part.dimensions)])
+
+
+def opener(group: type[T]) -> Callable[[Any, Any], T]:
+    """open(base, row): the group whose words begin at the address `row`, its arrays counted from the address `base`."""
+    if INTERPRETED:
+        count = count_of(group)
+        return lambda base, row: rebuilt(group, int(base), memory(row, np.int64, (count,)))
+    whole = Field("", "group", group)
+
+    @intrinsic
+    def open_group(typing: Any, base: Any, row: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            start = builder.inttoptr(values[0], BYTE.as_pointer())
+            words = builder.inttoptr(values[1], WORD.as_pointer())
+            return _open(context, builder, whole, start, words, iter(range(whole.words)))
+
+        return group_type(group)(types.int64, types.int64), code
+
+    return open_group  # type: ignore[no-any-return]
+
+
+def address(thing: Any) -> int:
+    """Where an array or a record begins."""
+    return int(thing.address) if hasattr(thing, "address") else int(np.asarray(thing).ctypes.data)
+
+
+@overload(address, strict=False, jit_options={"forceinline": True, "_nrt": False})
+def _compiled_address(thing: Any) -> Any:
+    return lambda thing: _address(thing)
+
+
+@intrinsic
+def _address(typing: Any, thing: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        if isinstance(signature.args[0], RecordType):
+            return builder.ptrtoint(values[0], WORD)
+        return builder.ptrtoint(context.make_array(signature.args[0])(context, builder, values[0]).data, WORD)
+
+    return types.int64(thing), code
+
+
+def rebuilt(group: type[T], base: int, words: NDArray[np.int64]) -> T:
+    """The same in Python."""
+    turn = iter(range(len(words)))
+
+    def value(part: Field) -> Any:
+        if part.kind == "group":
+            return part.of(*(value(own) for own in fields_of(part.of)))
+        if part.kind == "array":
+            offset, shape = int(words[next(turn)]), [int(words[next(turn)]) for _ in range(part.dimensions)]
+            return memory(base + offset, _entry(part.of), tuple(shape))
+        word = words[next(turn) :][:1]
+        return word.view(np.float64)[0] if part.of is np.float64 else bool(word[0]) if part.of is bool else word[0]
+
+    return value(Field("", "group", group))  # type: ignore[no-any-return]
+
+
+def count_of(group: type) -> int:
+    """How many words a row of this group has."""
+    return Field("", "group", group).words
+
+
+def words_of(group: type) -> dict[str, int]:
+    """Where the word of each field begins in a row, by its path: "law.slope"."""
+    found: dict[str, int] = {}
+
+    def walk(parts: tuple[Field, ...], path: str, at: int) -> int:
+        for part in parts:
+            found[path + part.name] = at
+            at = walk(fields_of(part.of), f"{path}{part.name}.", at) if part.kind == "group" else at + part.words
+        return at
+
+    walk(fields_of(group), "", 0)
+    return found
+
+
+# --- arena ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Arena:
+    """One block of memory in the making: what is placed in it gets an offset at once, and lies there when it is sealed."""
+
+    size: int = 0
+    _places: dict[int, tuple[int, NDArray[Any]]] = field(default_factory=dict)  # by the identity of the array
+
+    def room(self, count: int) -> int:
+        """The offset of so many bytes of zeros, on a border of its own."""
+        start = self.size
+        self.size += -(-count // LINE) * LINE
+        return start
+
+    def place(self, array: NDArray[Any]) -> int:
+        """The offset of a copy of an array, which is made when the arena is sealed; of the same array, the same."""
+        if id(array) not in self._places:
+            self._places[id(array)] = self.room(array.nbytes), array
+        return self._places[id(array)][0]
+
+    def append(self, other: Arena) -> int:
+        """Let all of another arena lie behind this one; where it begins."""
+        start = self.room(other.size)
+        self._places |= {name: (start + at, array) for name, (at, array) in other._places.items()}
+        return start
+
+    def sealed(self) -> NDArray[np.uint8]:
+        """The block, on the border of a cache line."""
+        block = aligned(self.size)
+        for start, array in self._places.values():
+            block[start : start + array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        return block
+
+
+def aligned(size: int) -> NDArray[np.uint8]:
+    """So many bytes of zeros from the border of a cache line on, all of them written: pages that are there.
+
+    numpy begins arrays at multiples of 16 bytes: then every vector of 64 lies in two lines, and both are loaded.
+    """
+    room = np.full(size + LINE, 0, np.uint8)
+    first = -room.ctypes.data % LINE
+    return room[first : first + size]
+
+
+def store(arena: Arena, group: Any, blank: Collection[str] = (), path: str = "") -> NDArray[np.int64]:
+    """Lay a group's arrays into the arena; its row of words, arrays as offsets from the arena's start.
+
+    Of what `blank` names by its path, only the shape is kept.
+    """
+    words: list[int] = []
+    for part in fields_of(type(group)):
+        words += _stored(arena, part, getattr(group, part.name), blank, path + part.name)
+    return np.array(words, np.int64)
+
+
+def _stored(arena: Arena, part: Field, value: Any, blank: Collection[str], path: str) -> list[int]:
+    if part.kind == "group":
+        inner = {own: 1 for own in blank}
+        if path in inner:
+            inner = dict.fromkeys(f"{path}.{own}" for own in words_of(part.of))
+        return [int(word) for word in store(arena, value, inner, f"{path}.")]
+    if part.kind == "scalar":
+        return [int(np.array([value], part.of if part.of is not bool else np.int64).view(np.int64)[0])]
+    array = np.asarray(value)
+    if array.dtype != _entry(part.of) or array.ndim != part.dimensions:
+        raise TypeError(f"{path}: {array.dtype} in {array.ndim} dimensions is not what is declared")
+    return [0 if path in blank else arena.place(array), *array.shape]
+
+
+def lay(arena: Arena, declaration: type, start: int, **values: Any) -> Callable[[NDArray[np.uint8]], None]:
+    """Fill a record that begins at `start`: its far arrays are placed now, its scalars are written into the sealed block.
+
+    What is not given is zero; a far array may be given as a shape of zeros.
+    """
+    written: list[tuple[Field, Any]] = []
+    for part in fields_of(declaration):
+        value = values.pop(part.name, None)
+        if part.kind == "group" and value is not None:
+            words = store(arena, value)
+            offsets = list(_offsets(part.of, 0))
+            words[offsets] -= start
+            written.append((part, words))
+        elif part.kind == "array" and part.shape is None:
+            shape = value if isinstance(value, tuple) else np.shape(value)
+            count = int(prod(shape)) * _item(part.of)
+            place = arena.room(count) if isinstance(value, tuple) else arena.place(np.asarray(value, _entry(part.of)))
+            written.append((part, np.array([place - start, *shape], np.int64)))
+        elif value is not None:
+            written.append((part, value))
+    if values:
+        raise TypeError(f"{declaration.__name__} has no {', '.join(values)}")
+
+    def write(block: NDArray[np.uint8]) -> None:
+        for part, value in written:
+            here = block[start + part.offset :]
+            if part.kind == "scalar":
+                here[:8].view(np.int64 if part.of is bool else part.of)[0] = value
+            elif part.shape is not None:
+                count = _item(part.of) * prod(part.shape)
+                here[:count].view(_entry(part.of)).reshape(part.shape)[...] = value
+            else:
+                here[: 8 * part.words].view(np.int64)[:] = value
+
+    return write
+
+
+def own_arrays(group: type, names: Collection[str]) -> list[tuple[int, int]]:
+    """Of the arrays that these paths name, or that lie in groups that they name: the word of each, and its dimensions."""
+    found: list[tuple[int, int]] = []
+
+    def walk(parts: tuple[Field, ...], path: str, at: int, taken: bool) -> None:
+        for part in parts:
+            mine = taken or path + part.name in names
+            if part.kind == "group":
+                walk(fields_of(part.of), f"{path}{part.name}.", at, mine)
+            elif part.kind == "array" and mine:
+                found.append((at, part.dimensions))
+            at += part.words
+
+    walk(fields_of(group), "", 0, False)
+    return found
+
+
+def _offsets(group: type, at: int) -> Iterator[int]:
+    """The words of a row that are places of arrays."""
+    for part in fields_of(group):
+        if part.kind == "group":
+            yield from _offsets(part.of, at)
+        elif part.kind == "array":
+            yield at
+        at += part.words
