@@ -2,8 +2,8 @@
 
 Two kinds of class are declarations:
 
-- a `record` has scalars, arrays of fixed size inside it, and arrays that lie elsewhere in the same block of memory, whose
-  places it holds as offsets from itself. Compiled code handles a record as one pointer; so does `at`.
+- a `record` has scalars, arrays of fixed size inside it, and arrays that lie elsewhere in the same block of memory,
+  whose places it holds as offsets from itself. Compiled code handles a record as one pointer; so does `at`.
 - a NamedTuple of numbers, arrays and NamedTuples, such as kernels take, is a `group`. `store` lays it into an arena as
   a row of words; `opener` makes the tuple again, in compiled code, from the arena's address and that row.
 
@@ -17,11 +17,11 @@ import ctypes
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from math import prod
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.core.datamodel import models
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
@@ -59,11 +59,16 @@ Singles = Annotated[NDArray[np.float32], Entries(np.float32, 1)]
 
 
 class Rows(Generic[T]):
-    """Records one after the other."""
+    """Records one after the other. For Python they are numpy's: a field of all of them is an array."""
 
     size: int
 
-    def __getitem__(self, index: Any) -> T: ...  # type: ignore[empty-body]
+    if TYPE_CHECKING:
+
+        def __getitem__(self, index: Any) -> T: ...
+        def __iter__(self) -> Iterator[T]: ...
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
 
 def inside(*shape: int) -> Any:
@@ -147,6 +152,17 @@ def record(declaration: type[T]) -> type[T]:
         if not made.plain:
             setattr(declaration, part.name, _Reach(part))
     return declaration
+
+
+def size_of(declaration: type) -> int:
+    """Bytes of a record."""
+    return int(declaration.size)  # type: ignore[attr-defined]
+
+
+def zeros(declaration: type[T], count: int) -> Rows[T]:
+    """So many records of nothing but scalars and arrays inside, as Python has them."""
+    found: Any = np.zeros(count, declaration.dtype)  # type: ignore[attr-defined]
+    return found.view(np.recarray)  # type: ignore[no-any-return]
 
 
 def _item(of: Any) -> int:
@@ -266,7 +282,7 @@ class _RecordModel(models.RecordModel):  # type: ignore[misc]
 
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         models.CompositeModel.__init__(self, dmm, fe_type)
-        self._models = []
+        self._models: list[Any] = []
         self._be_type = ir.ArrayType(BYTE, int(fe_type.declaration.size))
         self._be_ptr_type = self._be_type.as_pointer()
 
@@ -333,7 +349,7 @@ def _array(context: Any, builder: Any, part: Field, data: Any, shape: Any) -> An
 
 def group_type(group: type) -> Any:
     """A NamedTuple as compiled code has it."""
-    return types.BaseTuple.from_types([_type(part) for part in fields_of(group)], group)
+    return types.containers.BaseTuple.from_types([_type(part) for part in fields_of(group)], group)
 
 
 def _open(context: Any, builder: Any, part: Field, base: Any, words: Any, turn: Iterator[int]) -> Any:
@@ -430,7 +446,7 @@ def words_of(group: type) -> dict[str, int]:
 
 @dataclass
 class Arena:
-    """One block of memory in the making: what is placed in it gets an offset at once, and lies there when it is sealed."""
+    """One block of memory in the making: what is placed in it has an offset at once, and is there once it is sealed."""
 
     size: int = 0
     _places: dict[int, tuple[int, NDArray[Any]]] = field(default_factory=dict)  # by the identity of the array
@@ -484,9 +500,7 @@ def store(arena: Arena, group: Any, blank: Collection[str] = (), path: str = "")
 
 def _stored(arena: Arena, part: Field, value: Any, blank: Collection[str], path: str) -> list[int]:
     if part.kind == "group":
-        inner = {own: 1 for own in blank}
-        if path in inner:
-            inner = dict.fromkeys(f"{path}.{own}" for own in words_of(part.of))
+        inner = [f"{path}.{own}" for own in words_of(part.of)] if path in blank else blank
         return [int(word) for word in store(arena, value, inner, f"{path}.")]
     if part.kind == "scalar":
         return [int(np.array([value], part.of if part.of is not bool else np.int64).view(np.int64)[0])]
@@ -497,7 +511,7 @@ def _stored(arena: Arena, part: Field, value: Any, blank: Collection[str], path:
 
 
 def lay(arena: Arena, declaration: type, start: int, **values: Any) -> Callable[[NDArray[np.uint8]], None]:
-    """Fill a record that begins at `start`: its far arrays are placed now, its scalars are written into the sealed block.
+    """Fill a record that begins at `start`: far arrays are placed now, the rest is written into the sealed block.
 
     What is not given is zero; a far array may be given as a shape of zeros.
     """
@@ -534,7 +548,7 @@ def lay(arena: Arena, declaration: type, start: int, **values: Any) -> Callable[
 
 
 def own_arrays(group: type, names: Collection[str]) -> list[tuple[int, int]]:
-    """Of the arrays that these paths name, or that lie in groups that they name: the word of each, and its dimensions."""
+    """Of arrays that these paths name, themselves or groups that they lie in: the word of each, and its dimensions."""
     found: list[tuple[int, int]] = []
 
     def walk(parts: tuple[Field, ...], path: str, at: int, taken: bool) -> None:

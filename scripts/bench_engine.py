@@ -23,9 +23,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import engine
+from engine.layout import aligned
 from engine.physics import modal
 from engine.physics.excitation import pulse
-from engine.synth.bank import aligned
 
 RATE, BLOCK = 48_000, 64
 KEYS = [36 + k for k in range(25)]  # C2 to C4, around C3
@@ -94,7 +94,9 @@ def kernels_per_block(made: engine.Instrument, keys: list[int], seconds: float) 
 def on_lines(group: Any) -> Any:
     """A group of arrays where the engine has them: on borders of cache lines."""
     if isinstance(group, np.ndarray):
-        return aligned(group)
+        copy = aligned(group.nbytes).view(group.dtype).reshape(group.shape)
+        copy[...] = group
+        return copy
     return type(group)(*map(on_lines, group)) if isinstance(group, tuple) else group
 
 

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from engine import Instrument
-from engine.synth import fields as f
+from engine.synth.memory import FREE
 from engine.units import db_to_gain
 
 RATE, BLOCK = 48_000, 256
@@ -118,8 +118,8 @@ class Watch:
 
     def look(self) -> None:
         """Ask the renderer how its strings are."""
-        voices, report = self.player.arrays["voice_ints"], self.player.report()
-        energy = self.player.arrays["voice_floats"][voices[:, f.V_STATE] != f.FREE, f.F_ENERGY]
+        voices, report = self.player.machine.voices, self.player.report()
+        energy = voices.energy[voices.state != FREE]
         self.expect(np.isfinite(energy).all(), "a string's energy is not a number")
         self.expect(report["watchdog"] == 0, "the watchdog silenced a string whose energy grew by itself")
         self.expect(report["events_lost"] == 0, "an event was lost")

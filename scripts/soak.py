@@ -41,7 +41,7 @@ from engine.live.audio.stream import Stream
 from engine.live.hush import hushed
 from engine.live.midi.inputs import Inputs
 from engine.live.player import Player
-from engine.synth import fields as f
+from engine.synth.memory import FREE
 
 Message = tuple[int, ...]
 Send = Callable[[Message], object]
@@ -134,7 +134,7 @@ def release(send: Send) -> int:
 
 def sounding(player: Player) -> int:
     """Voices that are not free."""
-    return sum(int((i.arrays["voice_ints"][:, f.V_STATE] != f.FREE).sum()) for i in player.instruments())
+    return sum(int((i.machine.voices.state != FREE).sum()) for i in player.instruments())
 
 
 def stuck(player: Player) -> int:

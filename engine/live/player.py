@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.live.thread import fields as x
+from engine.layout import address, aligned, seen, size_of
 from engine.live.thread.inlet import let_go, offer_tuning, send
+from engine.live.thread.memory import UNASKED, Journal, Log, Stage
 from engine.live.thread.tape import Tape
-from engine.synth import fields as f
 from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
+from engine.synth.memory import PARTS
 from engine.synth.mts import TUNING, octets_of
 
 Integers = NDArray[np.int64]
@@ -27,7 +28,7 @@ MOST_KEPT = 16  # instruments in memory before those that nobody plays are asked
 
 
 class Gauges(NamedTuple):
-    """Counts since the player was made; times in ns. fields.py says what they mean."""
+    """Counts since the player was made; times in ns. thread/memory.py says what they mean."""
 
     blocks: int
     lost: int
@@ -55,34 +56,25 @@ class Player:
     ) -> None:
         self.sample_rate, self.block_size, self.channels = sample_rate, block_size, channels
         self.seats = seats or Seats(channels)  # who is to play what; by itself, whoever comes is played everywhere
-        self.settings, self.numbers = np.full(x.X_SETTINGS, 0, np.int64), np.zeros(x.W_NUMBERS)
-        self._wishes = np.full(x.WISHES, -1, np.int64)
-        # Filled, not only reserved: the audio thread must not be the first to touch a page.
-        self._journal = np.full(x.ROWS + 2 * x.JOURNAL_SIZE, 0, np.int64)
-        self._log = np.full(x.ROWS + x.LOG_COLUMNS * x.LOG_SIZE, 0, np.int64)
-        self._gauges = np.full(x.GAUGES, 0, np.int64)
-        self._inlets = [_Inlet() for _ in range(x.INLETS)]
-        self._inlet_rows = np.array([inlet.addresses for inlet in self._inlets], np.int64)
+        self._block = aligned(size_of(Stage))
+        self.stage = seen(Stage, self.address)
         self._changing = Lock()  # instruments may be designed, and put on, in the background
         self._told: dict[str, int] = {}  # rows that each reader has seen
-        self.settings[x.X_CHANNELS], self.settings[x.X_LISTEN] = channels, ALL_CHANNELS
-        self._wishes[x.WISHED] = 0
-        self.settings[x.X_DELAY] = block_size if delay is None else delay
-        self.numbers[[x.W_FRAME, x.W_NOMINAL]] = 1e9 / sample_rate
-        inside = (self._inlet_rows, self._wishes, self._journal, self._log, self._gauges)
-        addresses = [array.ctypes.data for array in (self.settings, self.numbers, *inside)]
-        addresses.insert(x.P_ENSEMBLE, self.seats.address)
-        self._table = np.array([*addresses, 0], np.int64)
+        s = self.stage
+        s.outputs, s.listen, s.ensemble = channels, ALL_CHANNELS, self.seats.address
+        s.wishes.of_channel[:] = s.wishes.unknown = UNASKED
+        s.clock.delay = block_size if delay is None else delay
+        s.clock.frame = s.clock.nominal = 1e9 / sample_rate
         self._tape: Tape | None = None
 
     @property
     def address(self) -> int:
-        """The address of the player's table: all that the audio thread is given."""
-        return int(self._table.ctypes.data)
+        """Where the player's memory is: all that the audio thread is given."""
+        return int(self._block.ctypes.data)
 
     def inlet(self, number: int) -> int:
         """The address that a producer of events is given."""
-        return int(self._inlet_rows[number].ctypes.data)
+        return address(self.stage.inlets[number])
 
     def send(self, data: Sequence[int], at: int = 0, inlet: int = 0) -> bool:
         """Queue a message for `at` (ns of `compiled.now()`; 0: this moment); False if the inlet was full.
@@ -102,30 +94,29 @@ class Player:
 
     def listen(self, channels: Sequence[int]) -> None:
         """Hear only these MIDI channels, 0 to 15."""
-        self.settings[x.X_LISTEN] = sum(1 << channel for channel in set(channels))
+        self.stage.listen = sum(1 << channel for channel in set(channels))
 
     def record(self, tape: Tape) -> None:
         """Let a tape run along, from the next stream on."""
-        self._tape, self._table[x.P_TAPE] = tape, tape.address
+        self._tape, self.stage.tape = tape, tape.address
 
     def pause_over(self, slack: float = 0.0) -> None:
         """A stream begins: its clock is new, and a block may be `slack` seconds late before it is missed."""
-        self.settings[x.X_ORIGIN] = 0
-        self.numbers[x.W_SLACK] = 1e9 * slack
+        self.stage.clock.origin, self.stage.clock.slack = 0, 1e9 * slack
 
     @property
     def instrument(self) -> Instrument | None:
         """The instrument that was chosen last, or that began the last note."""
         seats = self.seats
-        coming = np.flatnonzero(seats.parts[:, f.U_ALL])
-        latest = int(coming[-1]) if coming.size else int(seats.settings[f.D_LATEST])
-        begun = [number for number in sorted(seats.instruments) if number in seats.routes]
+        coming = np.flatnonzero(seats.desk.parts.all)
+        latest = int(coming[-1]) if coming.size else int(seats.desk.latest)
+        begun = [number for number in sorted(seats.instruments) if number in seats.desk.routes]
         return seats.instruments.get(latest) or (seats.instruments[begun[0]] if begun else None)
 
     @property
     def polyphony(self) -> int:
         """Strings at a time of all instruments that notes begin on."""
-        return sum(i.polyphony for n, i in self.seats.instruments.items() if n in self.seats.routes)
+        return sum(i.polyphony for n, i in self.seats.instruments.items() if n in self.seats.desk.routes)
 
     def change(self, instrument: Instrument) -> bool:
         """Play this instrument on all channels from the next block on; what sounds rings out.
@@ -136,15 +127,15 @@ class Player:
         with self._changing:
             self._forget_absent()
             here = self.seats.instruments
-            number = next((n for n in range(f.PARTS) if here.get(n) is instrument), -1)
-            if number >= 0 and self.seats.parts[number, f.U_ASKED]:
+            number = next((n for n in range(PARTS) if here.get(n) is instrument), -1)
+            if number >= 0 and self.seats.desk.parts[number].asked:
                 return False
-            free = next((n for n in range(f.PARTS) if n not in here), -1)
+            free = next((n for n in range(PARTS) if n not in here), -1)
             if number < 0 and free < 0:
                 return False
-            self.seats.parts[:, f.U_ALL] = 0  # of several wishes the last counts
+            self.seats.desk.parts.all = 0  # of several wishes the last counts
             if number >= 0:
-                self.seats.parts[number, f.U_ALL] = 1
+                self.seats.desk.parts[number].all = 1
             else:
                 self.seats.put_on(free, instrument, on_all_channels=True)
             return True
@@ -162,17 +153,17 @@ class Player:
 
     def wishes(self) -> dict[int, int]:
         """Programs that were asked for and are not here yet, and their parts."""
-        numbers = {int(number) for number in self._wishes[: f.CHANNELS] if number >= 0}
-        return {number: int(self.seats.programs[number]) for number in sorted(numbers)}
+        numbers = {int(number) for number in self.stage.wishes.of_channel if number != UNASKED}
+        return {number: int(self.seats.desk.programs[number]) for number in sorted(numbers)}
 
     @property
     def wished(self) -> tuple[int, int]:
         """How often a program was asked for that was not here, and the last one of them that nobody knows, or -1."""
-        return int(self._wishes[x.WISHED]), int(self._wishes[x.UNKNOWN])
+        return int(self.stage.wishes.count[0]), int(self.stage.wishes.unknown)
 
     def forget_unknown(self) -> None:
         """It has been told."""
-        self._wishes[x.UNKNOWN] = -1
+        self.stage.wishes.unknown = UNASKED
 
     def instruments(self) -> list[Instrument]:
         """Those that may sound, the one that was chosen last first."""
@@ -194,41 +185,31 @@ class Player:
     @property
     def gauges(self) -> Gauges:
         """What the audio thread has counted."""
-        return Gauges(*(int(value) for value in self._gauges))
+        return Gauges(*(int(getattr(self.stage.gauges, name)) for name in Gauges._fields))
 
     @property
     def events_lost(self) -> int:
         """Events for which an inlet had no room; the notes that they were to end have ended all the same."""
-        return sum(int(inlet.held[x.H_LOST]) for inlet in self._inlets)
+        return int(self.stage.inlets.lost.sum())
 
     def take_peak(self) -> tuple[float, float]:
         """The largest sound of two channels, before the limiter, since this was last asked."""
-        left, right = self.numbers[x.W_PEAK : x.W_PEAK + 2]
-        self.numbers[x.W_PEAK : x.W_PEAK + 2] = 0.0
+        left, right = self.stage.peak
+        self.stage.peak[:] = 0.0
         return float(left), float(right)
 
     def new_events(self, reader: str = "") -> Integers:
         """Rows of (sample, message) obeyed since this reader last asked; the oldest are missing if that is long ago."""
-        return self._since(f"events {reader}", self._journal, x.JOURNAL_SIZE, 2)
+        return self._since(f"events {reader}", self.stage.journal)
 
     def new_blocks(self, reader: str = "") -> Integers:
         """Rows of (start, duration, frames, lateness; ns) since this reader last asked."""
-        return self._since(f"blocks {reader}", self._log, x.LOG_SIZE, x.LOG_COLUMNS)
+        return self._since(f"blocks {reader}", self.stage.log)
 
-    def _since(self, name: str, array: Integers, size: int, columns: int) -> Integers:
+    def _since(self, name: str, book: Journal | Log) -> Integers:
         """The audio thread writes on while this reads: what it may have written over is left out."""
-        written = int(array[x.WRITTEN])
+        written, size = int(book.written[0]), len(book.rows)
         first = max(self._told.get(name, 0), written - size)
         self._told[name] = written
-        rows = array[x.ROWS :].reshape(size, columns)[np.arange(first, written) & (size - 1)]
-        return rows[max(int(array[x.WRITTEN]) - size + 1 - first, 0) :]
-
-
-class _Inlet:
-    """The memory of one way in."""
-
-    def __init__(self) -> None:
-        self.ring = np.full(f.R_ROWS + 2 * f.RING_SIZE, 0, np.int64)
-        self.late = np.full(f.LATE, 0, np.int64)
-        self.held = np.full(x.HELD, 0, np.int64)
-        self.addresses = [array.ctypes.data for array in (self.ring, self.late, self.held)]
+        rows = book.rows[np.arange(first, written) & (size - 1)]
+        return rows[max(int(book.written[0]) - size + 1 - first, 0) :]

@@ -236,7 +236,7 @@ def add(force: Any, inject: Any, y: Any) -> None:
 
 @inlined
 def step(c: Coefficients, s: State, now: Any, after: Any, force: Any) -> None:
-    """From `now`, and the step before it, to `after`, which lies where that was; s.free then has all points and pickups."""
+    """From `now` to `after`, which lies where the step before was; s.free then has all points and pickups."""
     points = c.height.size
     advance(c.forward, c.backward, now, after)
     if force != c.law.zero:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import called_by_python, flush_to_zero, load_acquire, native, now, restore_arithmetic, single_rows
-from engine.synth.fields import M_SOUNDING, S_CHANNELS, S_CLOCK
-from engine.synth.machine import machine
+from engine.synth.memory import machine
 from engine.synth.renderer import bring_down, bring_out, next_span, play
 from engine.synth.ring import push
 
@@ -30,7 +29,7 @@ def record(table: Any, out: Any, block: Any, events: Any, log: Any, sounding: An
         play(table, block, out)
         log[n, DURATION] = now() - start
         log[n, START], log[n, FRAMES] = start, block
-        sounding[n] = machine(table).meters[M_SOUNDING]
+        sounding[n] = machine(table).meters.sounding
         played += 1
     restore_arithmetic(before)
     return played
@@ -54,7 +53,7 @@ def record_parts(table: Any, out: Any, block: Any, events: Any, spent: Any, stop
 def play_in_parts(table: Any, frames: Any, out: Any, spent: Any) -> None:
     """`play`, step by step, and the time that each of its parts took; it renders the same bits."""
     m = machine(table)
-    target = single_rows(out, frames, m.settings[S_CHANNELS])
+    target = single_rows(out, frames, m.outputs)
     for part in range(PARTS):
         spent[part] = 0
     done = 0
@@ -74,7 +73,7 @@ def play_in_parts(table: Any, frames: Any, out: Any, spent: Any) -> None:
 @native
 def queue(table: Any, block: Any, events: Any, at: Any) -> Any:
     """Push the events of the next block, from row `at` on; the row after them."""
-    end = machine(table).settings[S_CLOCK] + block
+    end = machine(table).clock + block
     while at < events.shape[0] and events[at, 0] < end:
         push(table, events[at, 0], events[at, 1])
         at += 1

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.preset.loader import Preset
-from engine.synth.fields import CHANNELS
+from engine.synth.memory import CHANNELS
 from engine.units import hz_to_key
 
 Integers = NDArray[np.int64]

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.layout import Arena, lay, seen
+from engine.layout import Arena, Rows, lay, seen, size_of, zeros
 from engine.machine_code import tell_if_cold
-from engine.physics import finite_difference, modal
+from engine.physics import finite_difference
 from engine.physics.excitation import SHAPES
 from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
@@ -79,7 +79,7 @@ def design_bank(setup: Setup) -> Bank:
     setup = setup._replace(polyphony=max(setup.polyphony, grown))
     filtering = decimate.design(sample_rate, oversample)
     loud = gains([key.design for key in keys], preset, filtering)
-    rows = np.zeros(KEYS, memory.Key.dtype).view(np.recarray)
+    rows = zeros(memory.Key, KEYS)
     for key, row, gain in zip(keys, rows, loud):
         _fill_key(row, key, preset, float(gain))
     return _laid_out(setup, keys, rows, filtering)
@@ -108,7 +108,7 @@ def _laid_out(setup: Setup, keys: list[Key], rows: Any, filtering: decimate.Deci
     designs = {number: key.design for number, key in enumerate(keys) if key.design is not None}
     model = strings.MODELS[preset.model]
     arena = Arena()
-    start = arena.room(Machine.size)
+    start = arena.room(size_of(Machine))
     rest, kept = strings.lay_out(arena, model, designs, slots)
     finishing = output.design(setup.sample_rate, setup.channels)
     write = lay(
@@ -167,9 +167,9 @@ def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, float]:
     }
 
 
-def _channels() -> Any:
+def _channels() -> Rows[memory.Channel]:
     """All channels as if nothing had been heard, in no zone."""
-    rows = np.zeros(memory.CHANNELS, memory.Channel.dtype).view(np.recarray)
+    rows = zeros(memory.Channel, memory.CHANNELS)
     rows.position[:] = memory.UNMOVED
     rows.range, rows.manager = zones.BEND_RANGE, np.arange(memory.CHANNELS)
     return rows
@@ -178,7 +178,7 @@ def _channels() -> Any:
 def listener() -> NDArray[np.uint8]:
     """A machine without strings: it hears all messages, and knows where the channels stand."""
     arena = Arena()
-    start = arena.room(Machine.size)
+    start = arena.room(size_of(Machine))
     write = lay(arena, Machine, start, channels=_channels(), tuned=np.full(KEYS, memory.AS_DESIGNED))
     block = arena.sealed()
     write(block)
@@ -192,8 +192,8 @@ def _resting(model: int, designs: dict[int, Any], pickups: int) -> NDArray[np.fl
     return found
 
 
-def _maps(preset: Preset) -> Any:
-    rows = np.zeros(len(preset.controllers), memory.Map.dtype).view(np.recarray)
+def _maps(preset: Preset) -> Rows[memory.Map]:
+    rows = zeros(memory.Map, len(preset.controllers))
     for row, c in zip(rows, preset.controllers):
         row.controller = c.number if c.number is not None else memory.PRESSURE
         row.target = TARGETS[c.to]

@@ -96,7 +96,7 @@ class Instrument:
 
     @property
     def machine(self) -> Machine:
-        """The renderer's memory by name (engine/synth/memory.py), as long as the instrument lives: voices, meters, clock."""
+        """The renderer's memory by name (engine/synth/memory.py), for as long as the instrument lives."""
         return self._bank.machine
 
     @property
@@ -223,9 +223,7 @@ class Instrument:
         """Refuse the events of a block before any of them is queued."""
         later = len(events) - bisect_left(events, frames, key=lambda event: event[0])
         if later + self._waiting > RING_SIZE:
-            raise CallError(
-                f"{later} messages for after the block: {RING_SIZE} may wait; give them with their blocks"
-            )
+            raise CallError(f"{later} messages for after the block: {RING_SIZE} may wait; give them with their blocks")
         if events:
             self._refuse_disorder(self.clock + events[0][0])
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import log10, pi
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.layout import Rows, zeros
 from engine.physics import finite_difference, modal
 from engine.physics.excitation import pulse
 from engine.preset.loader import Preset
@@ -91,10 +91,10 @@ def _sides(out: NDArray[np.float64], rate: float, preset: Preset) -> NDArray[np.
     return np.stack(both, axis=1)
 
 
-def ears(preset: Preset) -> Any:
+def ears(preset: Preset) -> Rows[Ear]:
     """Per pickup: equal-power gains left and right (1 and 1 in the middle), and whether it hears velocity."""
     angle = (np.array(preset.pans) + 1.0) * (pi / 4.0)
-    found = np.zeros(angle.size, Ear.dtype).view(np.recarray)
+    found = zeros(Ear, angle.size)
     found.left, found.right = np.cos(angle) * 2**0.5, np.sin(angle) * 2**0.5
     found.velocity = [pickup.kind == "velocity" for pickup in preset.problem.pickups]
     return found

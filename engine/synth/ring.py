@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import guarded, load_acquire, native, store_release
-from engine.synth.memory import ALL_NOTES, ALL_SOUND, ENDS, KEYS, RING_SIZE, Late, Ring, machine
+from engine.synth.memory import ALL_NOTES, ALL_SOUND, KEYS, RING_SIZE, Late, Ring, machine
 
 NEVER = 1 << 62  # later than any event
 

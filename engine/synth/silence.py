@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
 from engine.synth.budget import Budget, thinned
-from engine.synth.memory import SPARE_VOICES
 from engine.synth.keys import Key, design_key, design_keys
+from engine.synth.memory import SPARE_VOICES
 from engine.synth.rehearsal import REHEARSED
 from engine.units import key_to_note
 

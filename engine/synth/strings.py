@@ -35,9 +35,7 @@ def size(design: Design) -> int:
     return int(design.coefficients.rest.size)
 
 
-def lay_out(
-    arena: Arena, model: int, designs: dict[int, Any], slots: int
-) -> tuple[dict[str, NDArray[np.int64]], Kept]:
+def lay_out(arena: Arena, model: int, designs: dict[int, Any], slots: int) -> tuple[dict[str, NDArray[np.int64]], Kept]:
     """A machine's rows for all keys and voices, and for each voice room for what is its own, as large as any key's."""
     file, group, kept = FILES[model], GROUPS[model], Arena()
     mine = own_arrays(group, file.OWN)

@@ -8,7 +8,6 @@ it, a gain that moves would be heard as such. A voice begins where its strip sta
 from __future__ import annotations
 
 from math import pi, sqrt
-from typing import Any
 
 import numpy as np
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import TracebackType
 
 import numpy as np
+from engine.synth.fields import R_READ, R_ROWS, R_WRITTEN, RING_SIZE
 
 from engine.live.player import Player
-from engine.synth.fields import R_READ, R_ROWS, R_WRITTEN, RING_SIZE
 
 PROBE = (0xB0, 3, 0)  # a controller that nobody maps
 

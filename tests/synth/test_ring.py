@@ -8,13 +8,13 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from engine.synth.fields import R_READ, R_ROWS, R_WRITTEN, RING_SIZE, T_RING, TABLE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from synth.playing import RATE, Event, cc, instrument, off, on, raw, ringing, schedule, states
 
 from engine.compiled import FLAGS, integers, load_acquire, store_release
 from engine.synth import fields as f
-from engine.synth.fields import R_READ, R_ROWS, R_WRITTEN, RING_SIZE, T_RING, TABLE
 from engine.synth.instrument import Instrument
 from engine.synth.ring import push
 

@@ -10,12 +10,10 @@ import ctypes
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.live.audio.cards import Card, refused
 from engine.live.audio.portaudio import JACK, Errand, function, give_up, leave, library, quiet
 from engine.live.player import Player
-from engine.live.thread.fields import PLAYER
 
 PATIENCE = 2.0  # s in which a living card closes
 
@@ -31,7 +29,7 @@ class Stream:
 
         audio: Any = callback.audio
         self.card, self._player, self._sounddevice = card, player, library()
-        self._table = _table_of(player).copy()
+        self._post = np.array([player.address], np.int64)  # whom the callback plays
         ffi = self._sounddevice._ffi
         try:
             with quiet():
@@ -44,13 +42,13 @@ class Stream:
                     dtype="float32",
                     latency=latency,
                     callback=ffi.cast("PaStreamCallback*", audio.address),
-                    userdata=ffi.cast("void*", int(self._table.ctypes.data)),
+                    userdata=ffi.cast("void*", int(self._post.ctypes.data)),
                     clip_off=True,  # the player's own ceiling is below full scale
                     dither_off=True,
                 )
         except self._sounddevice.PortAudioError as error:
             raise refused(error, card) from None
-        self._alive, self._running = (player, self._table, audio), False
+        self._alive, self._running = (player, self._post, audio), False
         self._latency = float(self._stream.latency)
 
     @property
@@ -114,10 +112,6 @@ class Stream:
         if (on_jack and lost) or not Errand(stream.close).done(PATIENCE):
             # Should it come to life again, with a server that was only asleep, it will play for nobody.
             nobody = Player(self._player.sample_rate, self._player.block_size, self._player.channels)
-            self._table[:] = _table_of(nobody)
+            self._post[0] = nobody.address
             give_up(stream, nobody, *self._alive)
         leave(jack_lives=on_jack)
-
-
-def _table_of(player: Player) -> NDArray[np.int64]:
-    return np.ctypeslib.as_array((ctypes.c_int64 * PLAYER).from_address(player.address))

@@ -11,7 +11,7 @@ from engine.live.errors import MissingPart, PortError
 from engine.live.midi.choice import best
 from engine.live.midi.way import CLIENT, Port, Way, is_ours
 from engine.live.player import Player
-from engine.live.thread import fields as x
+from engine.live.thread.memory import INLETS
 from engine.preset.complaints import shown
 
 FIRST = 2  # the inlets before are the session's own
@@ -40,7 +40,7 @@ class Inputs:
         find: Callable[[], Way] = best,
     ) -> None:
         self._player, self._wanted, self._virtual, self._say, self._find = player, wanted, virtual, say, find
-        self._free = set(range(FIRST, x.INLETS))
+        self._free = set(range(FIRST, INLETS))
         self._open: dict[Key, tuple[Port, int]] = {}  # with their inlets
         self._listed: Counter[str] = Counter()  # when last looked
         self._refused: Counter[Key] = Counter()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from engine.live.thread.fields import Q_BLOCKS
 
 from engine.compiled import now
 from engine.live.audio import watch as module
@@ -13,7 +14,6 @@ from engine.live.audio.cards import Card
 from engine.live.audio.watch import Watch
 from engine.live.errors import DeviceError
 from engine.live.player import Player
-from engine.live.thread.fields import Q_BLOCKS
 
 
 def card(name: str, default: bool = False) -> Card:

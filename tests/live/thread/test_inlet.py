@@ -9,6 +9,8 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from engine.live.thread.fields import I_RING, INLET_INTS
+from engine.synth.fields import R_READ, R_ROWS, R_WRITTEN, RING_SIZE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from live.driving import Card, held, packed, play_through
@@ -17,10 +19,8 @@ from synth.playing import bend, cc, off, on, pressure
 from engine.compiled import FLAGS, integers, load_acquire, now
 from engine.live.player import Player
 from engine.live.thread import fields as x
-from engine.live.thread.fields import I_RING, INLET_INTS
 from engine.live.thread.inlet import SPARE, receive
 from engine.synth import fields as f
-from engine.synth.fields import R_READ, R_ROWS, R_WRITTEN, RING_SIZE
 from engine.synth.instrument import Instrument
 
 SPARSE: dict[str, Any] = {
