@@ -6,20 +6,20 @@ Everything is allocated here, once. The renderer changes entries, never where th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import pi
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.layout import Arena, Rows, lay, seen, size_of, zeros
-from engine.machine_code import tell_if_cold
 from engine.physics import finite_difference
 from engine.physics.excitation import SHAPES
 from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
 from engine.synth import decimate, memory, output, strings, strips, zones
-from engine.synth.budget import Budget
+from engine.synth.budget import Budget, dearest
 from engine.synth.keys import Key, above, design_keys, gap, highest_tension, mildest_damping
 from engine.synth.memory import KEYS, Machine
 from engine.synth.rehearsal import ears, gains
@@ -48,11 +48,23 @@ class Setup(NamedTuple):
     needed: int = 0  # strings that a piece strikes: so many there are, if memory lasts, or polyphony if that is more
 
 
+class Designed(NamedTuple):
+    """All that takes long to make."""
+
+    keys: Rows[memory.Key]
+    strings: strings.Kept
+    resting: NDArray[np.float64]  # [KEYS, pickups]: what pickups hear of each key's string at rest
+    silent: dict[int, str]  # keys that have no string, and why
+    dearest: float  # ns that a step of any string takes at most
+    polyphony: int
+
+
 @dataclass
 class Bank:
     """The memory of one instrument."""
 
-    keys: list[Key]
+    setup: Setup
+    designed: Designed
     block: NDArray[np.uint8]  # all of it; a Machine stands at its start
     image: NDArray[np.uint8]  # as much of it as changes, as it was at first
 
@@ -64,25 +76,41 @@ class Bank:
     def machine(self) -> Machine:
         return seen(Machine, self.address)
 
+    @cached_property
+    def keys(self) -> list[Key]:
+        """The keys' designs, made again: the memory alone does not tell them."""
+        s = self.setup
+        return design_keys(s.preset, s.tuning, s.sample_rate * s.oversample, Budget(s.polyphony))
+
     def reset(self) -> None:
         """As if just made: clock at zero, no voice sounding, controllers never moved, no zones, filters empty."""
         self.block[: self.image.size] = self.image
 
 
-def design_bank(setup: Setup) -> Bank:
-    """All keys and voices of a preset at a sample rate."""
-    preset, sample_rate, oversample = setup.preset, setup.sample_rate, setup.oversample
-    tell_if_cold("renderer.play")
+def design(setup: Setup) -> Designed:
+    """All keys of a preset at a sample rate."""
+    preset, rate = setup.preset, setup.sample_rate * setup.oversample
     budget = Budget(setup.polyphony + memory.SPARE_VOICES)
-    keys = design_keys(preset, setup.tuning, sample_rate * oversample, budget)
+    keys = design_keys(preset, setup.tuning, rate, budget)
     grown = budget.lasts_for(setup.needed + memory.SPARE_VOICES) - memory.SPARE_VOICES
-    setup = setup._replace(polyphony=max(setup.polyphony, grown))
-    filtering = decimate.design(sample_rate, oversample)
+    filtering = decimate.design(setup.sample_rate, setup.oversample)
     loud = gains([key.design for key in keys], preset, filtering)
     rows = zeros(memory.Key, KEYS)
     for key, row, gain in zip(keys, rows, loud):
         _fill_key(row, key, preset, float(gain))
-    return _laid_out(setup, keys, rows, filtering)
+    model = strings.MODELS[preset.model]
+    designs = {number: key.design for number, key in enumerate(keys) if key.design is not None}
+    resting = np.zeros((KEYS, len(preset.problem.pickups)))
+    for number, made in designs.items():
+        resting[number] = strings.FILES[model].resting(made)
+    return Designed(
+        rows,
+        strings.kept(model, designs),
+        resting,
+        {number: key.silent_because for number, key in enumerate(keys) if key.design is None},
+        dearest(list(designs.values())),
+        max(setup.polyphony, grown),
+    )
 
 
 def _fill_key(row: memory.Key, key: Key, preset: Preset, gain: float) -> None:
@@ -102,24 +130,27 @@ def _fill_key(row: memory.Key, key: Key, preset: Preset, gain: float) -> None:
     row.release = t60_to_decay(preset.release * ratio**preset.tracking.release)
 
 
-def _laid_out(setup: Setup, keys: list[Key], rows: Any, filtering: decimate.Decimator) -> Bank:
+def lay_out(setup: Setup, designed: Designed) -> Bank:
+    """An instrument's memory: what changes comes first, then what is only read."""
     preset, pickups = setup.preset, len(setup.preset.problem.pickups)
-    slots, longest = setup.polyphony + memory.SPARE_VOICES, memory.TICK * setup.oversample
-    designs = {number: key.design for number, key in enumerate(keys) if key.design is not None}
-    model = strings.MODELS[preset.model]
+    slots, longest = designed.polyphony + memory.SPARE_VOICES, memory.TICK * setup.oversample
+    model, words = strings.MODELS[preset.model], designed.strings.words
+    filtering = decimate.design(setup.sample_rate, setup.oversample)
+    finishing = output.design(setup.sample_rate, setup.channels)
     arena = Arena()
     start = arena.room(size_of(Machine))
-    rest, kept = strings.lay_out(arena, model, designs, slots)
-    finishing = output.design(setup.sample_rate, setup.channels)
+    rows = strings.lay_out(arena, model, words, slots)
+    key_words = np.zeros_like(words)
     write = lay(
         arena,
         Machine,
         start,
-        **rest,
+        **rows,
         **_settings(setup, filtering),
         model=model,
+        polyphony=designed.polyphony,
         slots=slots,
-        keys=rows,
+        keys=designed.keys,
         channels=_channels(),
         tuned=np.full(KEYS, memory.AS_DESIGNED),
         idle=1,
@@ -127,8 +158,9 @@ def _laid_out(setup: Setup, keys: list[Key], rows: Any, filtering: decimate.Deci
         voices=(slots,),
         maps=_maps(preset),
         ears=ears(preset),
-        resting=_resting(model, designs, pickups),
-        scratch=(max((strings.size(d) for d in designs.values()), default=1),),
+        resting=designed.resting,
+        key_words=key_words,
+        scratch=(strings.longest(model, words),),
         force=(longest,),
         out=(longest, pickups),
         heard=(slots, pickups),
@@ -142,16 +174,15 @@ def _laid_out(setup: Setup, keys: list[Key], rows: Any, filtering: decimate.Deci
         finished=output.state(finishing),
     )
     changing = arena.size
-    strings.keep(arena, rest["key_words"], kept)
+    key_words[:] = strings.placed(arena, model, designed.strings)
     block = arena.sealed()
     write(block)
-    return Bank(keys, block, block[:changing].copy())
+    return Bank(setup, designed, block, block[:changing].copy())
 
 
 def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, float]:
     preset, sample_rate, rate = setup.preset, setup.sample_rate, setup.sample_rate * setup.oversample
     return {
-        "polyphony": setup.polyphony,
         "pickups": len(preset.problem.pickups),
         "oversample": setup.oversample,
         "latency": filtering.latency,
@@ -183,13 +214,6 @@ def listener() -> NDArray[np.uint8]:
     block = arena.sealed()
     write(block)
     return block
-
-
-def _resting(model: int, designs: dict[int, Any], pickups: int) -> NDArray[np.float64]:
-    found = np.zeros((KEYS, pickups))
-    for number, design in designs.items():
-        found[number] = strings.FILES[model].resting(design)
-    return found
 
 
 def _maps(preset: Preset) -> Rows[memory.Map]:
