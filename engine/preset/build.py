@@ -118,10 +118,10 @@ def _barrier(values: Values) -> Barrier | Obstacles | None:
         for x in positions:
             if not start <= x <= stop:
                 raise PhysicsError("barrier.at", x, f"lies outside the barrier, {start:g} to {stop:g} m", "move it")
-        return Obstacles(positions, tuple(height + h for h in heights))
+        return Obstacles(positions, heights, height)
     surface = SURFACES[profile]
-    made = surface.make(height, start, *(values[key.name] for key in surface.keys))
-    return Barrier(made, start, stop, values["barrier.points"])
+    made = surface.make(start, *(values[key.name] for key in surface.keys))
+    return Barrier(made, start, stop, values["barrier.points"], height)
 
 
 def _extent(values: Values) -> tuple[float, float]:
@@ -150,11 +150,11 @@ def _excitation(values: Values) -> Excitation:
 
 
 def _pickup(values: Values, path: str) -> Pickup:
-    kind, at = values[f"{path}.kind"], values[f"{path}.at"]
+    kind, at, pan = (values[f"{path}.{word}"] for word in ("kind", "at", "pan"))
     if kind == "bridge_force" and not values.given(f"{path}.at"):
         at = 0.0
     try:
-        return Pickup(at, kind)
+        return Pickup(at, kind, pan)
     except PhysicsError as error:
         raise PhysicsError(error.key.replace("pickups", path), error.value, error.limit, error.remedy) from None
 

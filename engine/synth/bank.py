@@ -259,7 +259,8 @@ def _strip(preset: Preset, channels: int) -> int:
 def _range(preset: Preset, to: str, low: float, high: float) -> tuple[float, float]:
     """A mapping's ends as the renderer wants them: differences from the preset; factors where keys have their own."""
     if to == "barrier.height":
-        return low - preset.height, high - preset.height
+        height = preset.problem.barrier.height if preset.problem.barrier else 0.0
+        return low - height, high - height
     if to == "string.loss.s0":
         s0 = preset.problem.string.loss.s0
         return low - s0, high - s0

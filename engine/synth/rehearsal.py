@@ -92,6 +92,7 @@ def _sides(out: NDArray[np.float64], rate: float, preset: Preset) -> NDArray[np.
 
 def pans(preset: Preset) -> NDArray[np.float64]:
     """Per pickup: equal-power gains left and right (1 and 1 in the middle), and whether it hears velocity."""
-    angle = (np.array(preset.pans) + 1.0) * (pi / 4.0)
-    velocity = [pickup.kind == "velocity" for pickup in preset.problem.pickups]
+    pickups = preset.problem.pickups
+    angle = (np.array([pickup.pan for pickup in pickups]) + 1.0) * (pi / 4.0)
+    velocity = [pickup.kind == "velocity" for pickup in pickups]
     return np.stack([np.cos(angle) * 2**0.5, np.sin(angle) * 2**0.5, velocity], axis=1)
