@@ -19,6 +19,7 @@ from engine.physics.excitation import SHAPES
 from engine.physics.grid import REACH
 from engine.physics.retune import grid_tuning, modal_tuning
 from engine.preset.loader import Preset
+from engine.preset.parameters import PARAMETERS, SMOOTHING
 from engine.preset.tuning import Tuning
 from engine.synth import decimate, output, strips
 from engine.synth import fields as f
@@ -29,15 +30,7 @@ from engine.synth.zones import enrol
 from engine.units import hz_to_key, t60_to_decay
 
 LINE = 64  # bytes of a cache line, and of the widest vector
-GLIDE_TIME = 4e-3  # s: time constant of moving parameters
 FADE_TIME = 5e-3  # s: a stolen voice is gone after this
-TARGETS = {
-    "barrier.height": f.TO_HEIGHT,
-    "excitation.position": f.TO_POSITION,
-    "excitation.duration": f.TO_DURATION,
-    "string.loss.s0": f.TO_LOSS,
-    "gain": f.TO_GAIN,
-}
 
 
 class Setup(NamedTuple):
@@ -191,8 +184,8 @@ def _lay_tables(bank: Bank, setup: Setup, key_ints: NDArray[np.int64], key_float
         "voice_floats": np.zeros((voices, f.VOICE_FLOATS)),
         "channels": np.zeros((f.CHANNELS, f.CHANNEL_INTS), np.int64),
         "tuned": np.full(f.KEYS, f.AS_DESIGNED, np.int64),
-        "map_ints": np.array([(number, TARGETS[c.to]) for number, c in maps], np.int64).reshape(-1, 2),
-        "map_floats": np.array([_range(preset, c.to, c.low, c.high) for _, c in maps], float).reshape(-1, 2),
+        "map_ints": np.array([(number, PARAMETERS[c.to].number) for number, c in maps], np.int64).reshape(-1, 2),
+        "map_floats": np.array([PARAMETERS[c.to].ends(preset, c.low, c.high) for _, c in maps], float).reshape(-1, 2),
         "ring": np.zeros(f.R_ROWS + 2 * f.RING_SIZE, np.int64),
         "late": np.zeros(f.LATE, np.int64),
         "meters": np.zeros(f.METERS, np.int64),
@@ -241,7 +234,7 @@ def _numbers(setup: Setup, finishing: output.Output) -> NDArray[np.float64]:
     n[f.N_DRIFT], n[f.N_OUTPUT_GLIDE] = finishing.drift, finishing.glide
     n[f.N_SCALE], n[f.N_VOLUME] = finishing.scale, finishing.gain
     n[f.N_FORCE_POWER], n[f.N_DURATION_POWER] = preset.velocity.force, preset.velocity.duration
-    n[f.N_GLIDE] = 1.0 - np.exp(-f.GLIDE / (GLIDE_TIME * sample_rate))
+    n[f.N_GLIDE] = 1.0 - np.exp(-f.GLIDE / (SMOOTHING * sample_rate))
     n[f.N_FADE] = 1.0 / (FADE_TIME * sample_rate * setup.oversample)
     n[f.N_TURN] = max(round(strips.TURN * sample_rate), 1) * setup.oversample
     return n
@@ -254,22 +247,6 @@ def _strip(preset: Preset, channels: int) -> int:
         parts[strips.PAN] = f.BY_PAN
     mapped = {c.number for c in preset.controllers}
     return sum(part for number, part in parts.items() if number not in mapped)
-
-
-def _range(preset: Preset, to: str, low: float, high: float) -> tuple[float, float]:
-    """A mapping's ends as the renderer wants them: differences from the preset; factors where keys have their own."""
-    if to == "barrier.height":
-        height = preset.problem.barrier.height if preset.problem.barrier else 0.0
-        return low - height, high - height
-    if to == "string.loss.s0":
-        s0 = preset.problem.string.loss.s0
-        return low - s0, high - s0
-    if to in ("excitation.duration", "excitation.position"):
-        own = getattr(preset.problem.excitation, to.removeprefix("excitation."))
-        return low / own, high / own
-    if to == "gain":
-        return 10.0 ** ((low - preset.gain) / 20.0), 10.0 ** ((high - preset.gain) / 20.0)
-    raise ValueError(f"{to} is not moved")
 
 
 def _voice_rows(bank: Bank, voices: int, key_ints: NDArray[np.int64], pickups: int) -> NDArray[np.int64]:

@@ -212,8 +212,7 @@ UNMOVED = -1  # a controller that has not been touched yet
 # T_TUNED: [KEYS], where MIDI's tuning standard has each key, in 2^-14 semitones (69 << 14 is 440 Hz), or:
 AS_DESIGNED = -1
 
-# T_MAP_INTS: [maps, 2] source controller and target; T_MAP_FLOATS: [maps, 2] values at 0 and 127.
-TO_HEIGHT, TO_POSITION, TO_DURATION, TO_LOSS, TO_GAIN = range(5)
+# T_MAP_INTS: [maps, 2] source controller and number of the parameter; T_MAP_FLOATS: [maps, 2] values at 0 and 127.
 
 # T_RING: counts in cache lines of their own, then rows of (sample, message).
 RING_SIZE = 4096

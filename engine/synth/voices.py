@@ -23,6 +23,7 @@ from engine.synth.machine import (
     modal_recipe,
     modal_state,
 )
+from engine.synth.movable import TO_DURATION, TO_GAIN, TO_HEIGHT, TO_LOSS, TO_POSITION, Target
 
 SILENCE = 1e-10  # of the most kinetic energy a note had: 100 dB down
 CALM = 32  # looks in a row at a string so slow; a string that swings is slow only where it turns round
@@ -48,8 +49,8 @@ def begin(m: Machine, v: Any, key: Any, channel: Any) -> None:
     own[F_SEMITONES] = zones.bend(m, channel) + own[F_TUNED]
     # A barrier that would press on the string goes on from where it touches: in no time it would be a blow.
     own[F_DAMPING], own[F_LIFT] = 0.0, 0.0
-    own[F_NEXT_LIFT] = min(aimed(m, channel, TO_HEIGHT, 0.0), numbers[Y_GAP])
-    own[F_GAIN] = own[F_NEXT_GAIN] = aimed(m, channel, TO_GAIN, 1.0)
+    own[F_NEXT_LIFT] = min(aimed(m, channel, TO_HEIGHT), numbers[Y_GAP])
+    own[F_GAIN] = own[F_NEXT_GAIN] = aimed(m, channel, TO_GAIN)
     own[F_FADE], own[F_ENERGY], own[F_PEAK] = 1.0, 0.0, 0.0
     own[F_TENSION] = bent(numbers, own[F_SEMITONES])
     strips.begin(m, v)
@@ -177,12 +178,12 @@ def lift(m: Machine, v: Any, to: Any) -> None:
 
 
 @native
-def aimed(m: Machine, channel: Any, target: Any, otherwise: Any) -> Any:
+def aimed(m: Machine, channel: Any, target: Target) -> Any:
     """What the channel's controllers make of a mapped parameter."""
-    value = otherwise
+    value = target.neutral
     for r in range(m.settings[S_MAPS]):
         at = zones.position(m, channel, m.map_ints[r, 0])
-        if m.map_ints[r, 1] == target and at != UNMOVED:
+        if m.map_ints[r, 1] == target.number and at != UNMOVED:
             low, high = m.map_floats[r, 0], m.map_floats[r, 1]
             value = low + (high - low) * at / 127.0
     return value
@@ -196,7 +197,7 @@ def aimed_damping(m: Machine, v: Any) -> Any:
     if voice[V_STATE] == RELEASED and voice[V_SOSTENUTO] == 0:
         pedal = zones.pressed(m, channel, 64) / 127.0
         damping = m.key_floats[voice[V_KEY], Y_RELEASE] * (1.0 - pedal) * (1.0 - pedal)
-    return max(damping + aimed(m, channel, TO_LOSS, 0.0), m.key_floats[voice[V_KEY], Y_MILDEST])
+    return max(damping + aimed(m, channel, TO_LOSS), m.key_floats[voice[V_KEY], Y_MILDEST])
 
 
 @native
@@ -215,12 +216,12 @@ def pluck(m: Machine, v: Any, velocity: Any) -> None:
     soft = 1.0 - 0.4 * (zones.pressed(m, channel, 67) >= 64)
     numbers = m.key_floats[voice[V_KEY]]
     force = numbers[Y_FORCE] * loud ** m.numbers[N_FORCE_POWER] * soft
-    duration = numbers[Y_DURATION] * aimed(m, channel, TO_DURATION, 1.0) * loud ** m.numbers[N_DURATION_POWER] / soft
+    duration = numbers[Y_DURATION] * aimed(m, channel, TO_DURATION) * loud ** m.numbers[N_DURATION_POWER] / soft
     own[F_PULSE + 2 * oldest] = force
     own[F_PULSE + 2 * oldest + 1] = max(duration * m.numbers[N_RATE], 2.0)
     voice[V_PULSE + oldest] = 0
     voice[V_FORCED] = 1
-    moved = aimed(m, channel, TO_POSITION, 1.0)
+    moved = aimed(m, channel, TO_POSITION)
     place(m, v, numbers[Y_POSITION] if moved == 1.0 else min(max(moved * numbers[Y_POSITION], EDGE), 1.0 - EDGE))
 
 
@@ -267,7 +268,7 @@ def glide(m: Machine, v: Any) -> None:
     own, voice = m.voice_floats[v], m.voice_ints[v]
     channel, share = voice[V_CHANNEL], m.numbers[N_GLIDE]
     semitones, damping = zones.bend(m, channel) + own[F_TUNED], aimed_damping(m, v)
-    height, gain = aimed(m, channel, TO_HEIGHT, 0.0), aimed(m, channel, TO_GAIN, 1.0)
+    height, gain = aimed(m, channel, TO_HEIGHT), aimed(m, channel, TO_GAIN)
     moving, retuned = 0, 0
     if own[F_SEMITONES] != semitones:
         moving, retuned = 1, 1
