@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from engine.errors import PhysicsError, PresetError
+from engine.music.note import parse_notes
 from engine.physics.problem import Pickup
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.playing import MAX_CONTROLLERS, RESERVED, Controller, Velocity
 from engine.preset.tuning import load_tuning
-from engine.rendering.note import parse_notes
 from engine.units import note_to_key
 
 STRING = {"string": {"length": 1.0, "density": 1e-3, "tension": 100.0}}
