@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from engine.physics.problem import Problem
+from engine.units import db_to_gain
 
 SMOOTHING = 4e-3  # s: time constant with which a string that sounds follows the player
 
@@ -34,7 +35,7 @@ class Conversion(NamedTuple):
 
 ADDED = Conversion(lambda value, own: value - own, 0.0)
 MULTIPLIED = Conversion(lambda value, own: value / own, 1.0)
-IN_DECIBELS = Conversion(lambda value, own: 10.0 ** ((value - own) / 20.0), 1.0)
+IN_DECIBELS = Conversion(lambda value, own: db_to_gain(value - own), 1.0)
 
 
 @dataclass(frozen=True)
