@@ -17,6 +17,7 @@ from engine.layout import Arena, Rows, lay, seen, size_of, zeros
 from engine.physics import finite_difference
 from engine.physics.excitation import SHAPES
 from engine.preset.loader import Preset
+from engine.preset.parameters import PARAMETERS, SMOOTHING
 from engine.preset.tuning import Tuning
 from engine.synth import decimate, memory, output, strings, strips, zones
 from engine.synth.budget import Budget, dearest
@@ -25,15 +26,7 @@ from engine.synth.memory import KEYS, Machine
 from engine.synth.rehearsal import ears, gains
 from engine.units import hz_to_key, t60_to_decay
 
-GLIDE_TIME = 4e-3  # s: time constant of moving parameters
 FADE_TIME = 5e-3  # s: a stolen voice is gone after this
-TARGETS = {
-    "barrier.height": memory.TO_HEIGHT,
-    "excitation.position": memory.TO_POSITION,
-    "excitation.duration": memory.TO_DURATION,
-    "string.loss.s0": memory.TO_LOSS,
-    "gain": memory.TO_GAIN,
-}
 
 
 class Setup(NamedTuple):
@@ -192,7 +185,7 @@ def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, float]:
         "rate": rate,
         "force_power": preset.velocity.force,
         "duration_power": preset.velocity.duration,
-        "glide": 1.0 - np.exp(-memory.GLIDE / (GLIDE_TIME * sample_rate)),
+        "glide": 1.0 - np.exp(-memory.GLIDE / (SMOOTHING * sample_rate)),
         "fade": 1.0 / (FADE_TIME * rate),
         "turn": max(round(strips.TURN * sample_rate), 1) * setup.oversample,
     }
@@ -220,8 +213,8 @@ def _maps(preset: Preset) -> Rows[memory.Map]:
     rows = zeros(memory.Map, len(preset.controllers))
     for row, c in zip(rows, preset.controllers):
         row.controller = c.number if c.number is not None else memory.PRESSURE
-        row.target = TARGETS[c.to]
-        row.low, row.high = _range(preset, c.to, c.low, c.high)
+        row.target = PARAMETERS[c.to].number
+        row.low, row.high = PARAMETERS[c.to].ends(preset, c.low, c.high)
     return rows
 
 
@@ -232,18 +225,3 @@ def _strip(preset: Preset, channels: int) -> int:
         parts[strips.PAN] = memory.BY_PAN
     mapped = {c.number for c in preset.controllers}
     return sum(part for number, part in parts.items() if number not in mapped)
-
-
-def _range(preset: Preset, to: str, low: float, high: float) -> tuple[float, float]:
-    """A mapping's ends as the renderer wants them: differences from the preset; factors where keys have their own."""
-    if to == "barrier.height":
-        return low - preset.height, high - preset.height
-    if to == "string.loss.s0":
-        s0 = preset.problem.string.loss.s0
-        return low - s0, high - s0
-    if to in ("excitation.duration", "excitation.position"):
-        own = getattr(preset.problem.excitation, to.removeprefix("excitation."))
-        return low / own, high / own
-    if to == "gain":
-        return 10.0 ** ((low - preset.gain) / 20.0), 10.0 ** ((high - preset.gain) / 20.0)
-    raise ValueError(f"{to} is not moved")
