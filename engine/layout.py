@@ -41,6 +41,8 @@ from engine.machine_code import INTERPRETED
 LINE = 64  # bytes of a cache line, and of the widest vector: arrays begin on such borders
 WORD = ir.IntType(64)
 BYTE = ir.IntType(8)
+OWN_NAMES = {"address", "dtype", "numba_type", "plain", "size"}  # no field's: records have them themselves
+NUMPYS_NAMES = {*dir(np.recarray), *dir(np.record)}
 
 T = TypeVar("T")
 
@@ -159,6 +161,8 @@ def record(declaration: type[T]) -> type[T]:
     made: Any = declaration
     made.size = end
     made.plain = all(part.kind == "scalar" or part.shape is not None for part in placed)
+    for name in {part.name for part in placed} & (OWN_NAMES | NUMPYS_NAMES if made.plain else OWN_NAMES):
+        raise TypeError(f"{declaration.__name__}.{name}: a record's class, or numpy's, has this name for itself")
     made.dtype = np.dtype((np.record, _dtype(placed, end))) if made.plain else None
     made.numba_type = RecordType(declaration)
     for part in placed:
@@ -534,12 +538,14 @@ def _stored(arena: Arena, part: Field, value: Any, blank: Collection[str], path:
 def lay(arena: Arena, declaration: type, start: int, **values: Any) -> Callable[[NDArray[np.uint8]], None]:
     """Fill a record that begins at `start`: far arrays are placed now, the rest is written into the sealed block.
 
-    What is not given is zero; a far array may be given as a shape of zeros.
+    What is not given is zero, an array that is not given has no entries; one of zeros may be given as its shape.
     """
     written: list[tuple[Field, Any]] = []
     for part in fields_of(declaration):
         value = values.pop(part.name, None)
-        if part.kind == "group" and value is not None:
+        if value is None:
+            continue
+        if part.kind == "group":
             words = store(arena, value)
             offsets = list(_offsets(part.of, 0))
             words[offsets] -= start
@@ -549,7 +555,7 @@ def lay(arena: Arena, declaration: type, start: int, **values: Any) -> Callable[
             count = int(prod(shape)) * _item(part.of)
             place = arena.room(count) if isinstance(value, tuple) else arena.place(np.asarray(value, _entry(part.of)))
             written.append((part, np.array([place - start, *shape], np.int64)))
-        elif value is not None:
+        else:
             written.append((part, value))
     if values:
         raise TypeError(f"{declaration.__name__} has no {', '.join(values)}")

@@ -175,7 +175,6 @@ def soak(args: argparse.Namespace, undo: ExitStack) -> dict[str, Any]:
     card = choose(args.device)
     check(card, card.rate, 2)
     player = Player(card.rate, args.block_size)
-    player._log[:] = 0  # else its 2 MB would come into memory while it fills for the first time: 3 minutes
     player.change(engine.Instrument(args.preset, card.rate, args.block_size))
     stream, stop = Stream(player, card, args.block_size), threading.Event()
     undo.callback(stream.close)

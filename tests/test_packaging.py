@@ -126,7 +126,7 @@ assert jawari.render is engine.render
 import jawari.synth.instrument
 assert jawari.synth.instrument is engine.synth.instrument
 assert jawari.Instrument is engine.synth.instrument.Instrument
-from jawari.synth import fields
+from jawari.synth import memory
 import jawari.offline.render, jawari.study.simulate, jawari.recording
 from jawari.offline.render import render
 from jawari.physics.reference import cholesky

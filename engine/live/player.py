@@ -108,7 +108,7 @@ class Player:
     def instrument(self) -> Instrument | None:
         """The instrument that was chosen last, or that began the last note."""
         seats = self.seats
-        coming = np.flatnonzero(seats.desk.parts.all)
+        coming = np.flatnonzero(seats.desk.parts.everywhere)
         latest = int(coming[-1]) if coming.size else int(seats.desk.latest)
         begun = [number for number in sorted(seats.instruments) if number in seats.desk.routes]
         return seats.instruments.get(latest) or (seats.instruments[begun[0]] if begun else None)
@@ -133,9 +133,9 @@ class Player:
             free = next((n for n in range(PARTS) if n not in here), -1)
             if number < 0 and free < 0:
                 return False
-            self.seats.desk.parts.all = 0  # of several wishes the last counts
+            self.seats.desk.parts.everywhere = 0  # of several wishes the last counts
             if number >= 0:
-                self.seats.desk.parts[number].all = 1
+                self.seats.desk.parts[number].everywhere = 1
             else:
                 self.seats.put_on(free, instrument, on_all_channels=True)
             return True

@@ -76,7 +76,7 @@ class Seats:
         late = self.latency - instrument.latency
         place = self.desk.parts[number]
         place.machine, place.outputs, place.delay = instrument.address, instrument.channels, late
-        place.all, place.asked, place.state[0] = on_all_channels, 0, ABSENT
+        place.everywhere, place.asked, place.state[0] = on_all_channels, 0, ABSENT
         arrive(self.address, number)
 
     def ask(self, number: int) -> None:

@@ -132,7 +132,7 @@ class Late:
     count: Integers = inside(1)
     after: Integers = inside(1)
     seen: Integers = inside(1)
-    flags: IntegerRows = inside(CHANNELS, ENDS)
+    losses: IntegerRows = inside(CHANNELS, ENDS)
 
 
 @record
@@ -210,14 +210,14 @@ ABSENT, ARRIVED, PLAYING = range(3)  # states of a part
 @record
 class Part:
     """A place for an instrument. Python fills an absent one and says that it has arrived; from then on only who plays
-    writes `state`. Two wishes are Python's: `all` and `asked`.
+    writes `state`. Two wishes are Python's: `everywhere` and `asked`.
     """
 
     state: Integers = inside(1)
     machine: int  # its address
     outputs: int
     delay: int  # samples by which its events are late, so that all instruments are heard together
-    all: int  # every channel should begin its notes on it
+    everywhere: int  # every channel should begin its notes on it
     asked: int  # it should go as soon as nobody hears it
     left: float  # gains
     right: float

@@ -72,7 +72,7 @@ def flag(late: Late, message: int, written: int) -> int:
         end = ALL_SOUND
     else:
         return 0
-    late.flags[channel, end] = number
+    late.losses[channel, end] = number
     store_release(late.after, 0, written)
     store_release(late.count, 0, number)
     return 1
@@ -91,7 +91,7 @@ def flagged_since(ring: Ring, late: Late) -> int:
 @native
 def flagged(late: Late, seen: int, channel: int, end: int) -> int:
     """The message that was lost since, or -1."""
-    if not seen < late.flags[channel, end] <= late.seen[0]:
+    if not seen < late.losses[channel, end] <= late.seen[0]:
         return -1
     if end < KEYS:
         return 0x80 | channel | end << 8

@@ -26,8 +26,8 @@ def welcome(d: Desk) -> None:
         if load_acquire(part.state, 0) == ARRIVED:
             adopt(part.machine, d.clock, d.listener)
             part.state[0] = PLAYING
-        if part.all and part.state[0] == PLAYING:
-            part.all = 0
+        if part.everywhere and part.state[0] == PLAYING:
+            part.everywhere = 0
             d.latest = s
             for c in range(CHANNELS):
                 d.routes[c] = s

@@ -62,7 +62,7 @@ def test_a_flood_of_tunings_finds_room() -> None:
     assert player.report()["events_lost"] == 0
     assert np.abs(np.concatenate(chunks)).max() > 0.01
     cents = [octaves[-1][key % 12] - 64 for key in range(1, 127)]
-    assert player.arrays["tuned"][1:127] == pytest.approx(
+    assert player.machine.tuned[1:127] == pytest.approx(
         [163.84 * c + (k << 14) for k, c in enumerate(cents, 1)], abs=0.5
     )
 

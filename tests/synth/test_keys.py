@@ -20,7 +20,6 @@ from engine.physics.problem import Problem
 from engine.physics.string import Array
 from engine.preset.loader import load_preset
 from engine.preset.tuning import Tuning, load_tuning
-from engine.synth import fields as f
 from engine.synth.instrument import Instrument
 from engine.synth.keys import BAND, Key, design_key, highest_tension
 
@@ -183,7 +182,7 @@ def test_keys_that_the_tuning_leaves_out_are_silent() -> None:
     assert (raw(inst, [(0, on(61))], 256) == 0.0).all()
     assert np.abs(raw(inst, [(0, on(62))], 2400)).max() > 0.05
     # Their neighbours are as loud as ever, but for what smoothing makes of a straight line in place of a key.
-    gains = inst.arrays["key_floats"][:, f.Y_GAIN], instrument("modal").arrays["key_floats"][:, f.Y_GAIN]
+    gains = inst.machine.keys.gain, instrument("modal").machine.keys.gain
     kept = [k for k in range(24, 109) if k not in inst.silent_keys]
     assert np.allclose(gains[0][kept], gains[1][kept], rtol=0.02)
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from synth.playing import RATE, SMALL, Event, cc, instrument, off, on, render
 
 from engine.errors import EngineError
-from engine.synth import fields as f
+from engine.synth import memory
 from engine.synth.errors import BusyError, CallError
 from engine.synth.instrument import Instrument
 from engine.synth.messages import AT_ONCE, packed
@@ -242,7 +242,7 @@ def test_too_many_messages_at_one_sample_go_on_with_the_next() -> None:
 
 def test_messages_that_fit_nowhere_are_refused_before_anything_is_played() -> None:
     inst, out = instrument("modal"), np.ones((64, 2), np.float32)
-    later = [(cc(3, n % 128), 0.01 + n / RATE) for n in range(f.RING_SIZE + 1)]
+    later = [(cc(3, n % 128), 0.01 + n / RATE) for n in range(memory.RING_SIZE + 1)]
     with pytest.raises(CallError, match=r"4097 messages for after the block: 4096 may wait"):
         inst.process(later, out)
     assert (inst.clock, inst.silent, out.min()) == (0, True, 1.0)

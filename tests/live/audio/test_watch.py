@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from engine.live.thread.fields import Q_BLOCKS
 
 from engine.compiled import now
 from engine.live.audio import watch as module
@@ -64,15 +63,15 @@ class Stage:
 
     def tick(self, blocks: bool, seconds: float = 0.25) -> None:
         self.time += int(seconds * 1e9)
-        self.player._gauges[Q_BLOCKS] += 94 * blocks
+        self.player.stage.gauges.blocks += 94 * blocks
         self.watch.tick()
         if self.watch._search is not None:
             assert self.watch._search.done(5.0)
 
     def waiting(self) -> list[int]:
         """The messages that the player has not obeyed yet."""
-        ring: Any = self.player._inlets[0].ring
-        return [int(message) for message in ring[17 : 17 + 2 * int(ring[0]) : 2]]
+        ring = self.player.stage.inlets[0].ring
+        return [int(message) for message in ring.rows[: ring.written[0], 1]]
 
 
 @pytest.fixture
