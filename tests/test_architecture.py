@@ -20,7 +20,8 @@ ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room)
 
 # A module imports from its own floor and from those below.
 FLOORS = (
-    {"errors", "units", "cache", "machine_code", "compiled", "vectors", "versions", "reading", "printable", "ending"},
+    {"errors", "units", "cache", "machine_code", "compiled", "vectors", "versions", "reading", "printable", "ending"}
+    | {"terminal"},
     {"physics"},
     {"preset"},
     {"synth"},
@@ -38,9 +39,8 @@ GUESTS = {
     "soundfile": {"rendering"},
     "mido": {"rendering", "render", "live"},
     "rtmidi": {"live"},
-    "sounddevice": {"live"},
 }
-LAZY = {"matplotlib", "soundfile", "sounddevice", "mido", "rtmidi"}  # the engine works without them
+LAZY = {"matplotlib", "soundfile", "mido", "rtmidi"}  # the engine works without them
 WORLD = {
     *("os", "io", "pathlib", "sys", "shutil", "tempfile", "glob", "subprocess", "socket", "argparse", "logging"),
     *("json", "csv", "pickle", "sqlite3", "urllib", "http", "threading", "multiprocessing"),

@@ -18,11 +18,11 @@ from engine.live import fields as x
 from engine.live.block import run_block
 from engine.live.meter import FALL, HOLD, SILENCE, WINDOW, Level, Load, Meter, Note, Reading, String
 from engine.live.news import count, news, report, status
-from engine.live.panel import BLOCK_CHARACTERS, HIGH, Look, bar, bare, draw, duration
+from engine.live.panel import BLOCK_CHARACTERS, HIGH, Look, bar, draw, duration
 from engine.live.player import Player
-from engine.live.terminal import cells, cut
 from engine.synth import fields as f
 from engine.synth.output import limit
+from engine.terminal import bare, cells, cut
 from engine.units import key_to_note
 
 RATE, BLOCK = 48_000, 128
