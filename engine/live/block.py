@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from engine.compiled import (
-    called_by_python,
+    entry,
     floats,
     integer_rows,
     integers,
@@ -65,7 +65,7 @@ def player(address: Any) -> Any:
     )
 
 
-@called_by_python
+@entry
 def run_block(table: Any, frames: Any, out: Any, flags: Any, begun: Any) -> None:
     """The next `frames` samples, float32 [frames, channels] at `out`; `begun` is the time of `now()`."""
     if frames <= 0:

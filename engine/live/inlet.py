@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import called_by_python, guarded, integers, load_acquire, native, now, octets, pasted
+from engine.compiled import entry, guarded, integers, load_acquire, native, now, octets, pasted
 from engine.live.fields import *
 from engine.synth.fields import LATE, R_READ, R_ROWS, R_WRITTEN, RING_SIZE
 from engine.synth.mts import LONGEST, NOTHING, part, parts
@@ -41,7 +41,7 @@ def offer(address: Any, stamp: Any, message: Any, size: Any) -> None:
         arrive(address, stamp, message)
 
 
-@called_by_python
+@entry
 def receive(address: Any, data: Any, size: Any) -> None:
     """From a MIDI driver's thread: queue the message of `size` bytes at `data` if it is a whole one."""
     if size < 2 or size > LONGEST:
@@ -58,9 +58,9 @@ def receive(address: Any, data: Any, size: Any) -> None:
 
 
 @guarded
-def offer_tuning(address: Any, stamp: Any, octet: Any) -> Any:
-    """From Python: queue what these bytes, of a SysEx message, say of keys' tuning. 0 if any of it was lost."""
-    return arrive_in_parts(address, stamp if stamp else now(), octet)
+def offer_tuning(address: Any, stamp: Any, data: Any, size: Any) -> Any:
+    """From Python: queue what `size` bytes of a SysEx message say of keys' tuning. 0 if any of it was lost."""
+    return arrive_in_parts(address, stamp if stamp else now(), octets(data, size))
 
 
 @native

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import called_by_python, copy, native
+from engine.compiled import entry, copy, native
 from engine.synth import decimate, strips
 from engine.synth.fields import *
 from engine.synth.machine import Machine, machine
@@ -49,7 +49,7 @@ def look(m: Machine, sounding: Any) -> None:
     m.settings[S_QUIET] = 1
 
 
-@called_by_python
+@entry
 def adopt(table: Any, clock: Any, other: Any) -> Any:
     """Have an idle instrument go on where another one is, as if it had heard all that this one was told.
 

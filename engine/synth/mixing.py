@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import called_by_python, native, single_rows, store_release
+from engine.compiled import entry, native, single_rows, store_release
 from engine.synth.fields import *
 from engine.synth.renderer import play
 from engine.synth.routing import Desk, desk, idle, routed, welcome
 
 
-@called_by_python
+@entry
 def play_together(address: Any, frames: Any, out: Any) -> None:
     """The next `frames` samples of the ensemble at `address`, float32 [frames, channels] at `out`, not limited."""
     d = desk(address)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import called_by_python, float_rows, native, single_rows
+from engine.compiled import entry, float_rows, native, single_rows
 from engine.synth import decimate, idle, output
 from engine.synth.control import take_events
 from engine.synth.fields import *
@@ -16,7 +16,7 @@ from engine.synth.ring import head
 from engine.synth.voices import glide, look, sound
 
 
-@called_by_python
+@entry
 def play(table: Any, frames: Any, out: Any) -> None:
     """The next `frames` samples, float32 [frames, channels] at address `out`; nothing keeps them below full scale.
 
@@ -47,7 +47,7 @@ def finish(m: Machine, target: Any) -> None:
         output.finish(m.output, m.finished, m.base[n : n + 1], target[n : n + 1])
 
 
-@called_by_python
+@entry
 def play_raw(table: Any, frames: Any, out: Any) -> None:
     """The same before the output stage: float64 [frames * oversample, 2] at the model's rate."""
     m = machine(table)
