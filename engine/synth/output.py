@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.compiled import called_by_python, inlined, native, single_rows
+from engine.compiled import called_by_python, entry, inlined, native, single_rows
 from engine.errors import EngineError
 from engine.physics.string import Array
 from engine.units import db_to_gain
@@ -129,7 +129,7 @@ def finish(d: Output, s: State, x: Any, out: Any) -> None:
     s.gain[0] = gain
 
 
-@called_by_python
+@entry
 def limit_block(address: Any, frames: Any, channels: Any) -> Any:
     """Limit the float32 samples [frames, channels] at `address` where they lie; in how many frames one was bent."""
     block, bent = single_rows(address, frames, channels), 0

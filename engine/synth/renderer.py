@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import entry, float_rows, native, single_rows
+from engine.compiled import entry, float_rows, flush_to_zero, native, restore_arithmetic, single_rows
 from engine.synth import decimate, idle, output
 from engine.synth.control import take_events
 from engine.synth.fields import *
@@ -20,8 +20,10 @@ from engine.synth.voices import glide, look, sound
 def play(table: Any, frames: Any, out: Any) -> None:
     """The next `frames` samples, float32 [frames, channels] at address `out`; nothing keeps them below full scale.
 
-    A file of floats holds them as they are; `output.limit_block` makes them fit for a sound card.
+    A file of floats holds them as they are; `output.limit_block` makes them fit for a sound card. Denormal numbers are
+    zero in here, whoever calls.
     """
+    before = flush_to_zero()
     m = machine(table)
     target = single_rows(out, frames, m.settings[S_CHANNELS])
     done = 0
@@ -30,6 +32,7 @@ def play(table: Any, frames: Any, out: Any) -> None:
         bring_down(m, span)
         bring_out(m, target[done : done + span])
         done += span
+    restore_arithmetic(before)
 
 
 @native
