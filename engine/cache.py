@@ -73,6 +73,15 @@ def write(name: str, content: bytes) -> None:
             _say(f"what was made is made again each time: {_unkept(path.parent, error.strerror or str(error))}")
 
 
+def thin_out(name: str, most: int) -> None:
+    """Of the files in a folder, keep those that were written last."""
+    path = folder() / name
+    with suppress(OSError):
+        files = sorted(path.iterdir(), key=lambda file: file.stat().st_mtime, reverse=True)
+        for file in files[most:]:
+            file.unlink(missing_ok=True)
+
+
 def discard(name: str) -> None:
     """Remove what proved to be damaged."""
     path = folder() / name

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import ctypes
 import platform
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import llvmlite.binding
 import numba
 import numpy as np
 from llvmlite import ir
@@ -28,7 +26,9 @@ from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import populate_array
 
+from engine import module
 from engine.machine_code import INTERPRETED, MachineCode
+from engine.processor import COUNTER_RATE, WINDOWS
 
 FLAGS: dict[str, Any] = {
     "nogil": True,
@@ -55,9 +55,14 @@ def called_by_python(function: F) -> F:
     return _keep(_compile(function))
 
 
+def entry(function: F) -> F:
+    """For what Python or a library calls in the engine's module: it is given numbers and addresses, and no arrays."""
+    return _enter(function, alone=False)
+
+
 def guarded(function: F) -> F:
-    """For what Python calls while it keeps the interpreter's lock: one caller at a time."""
-    return _keep(_compile(function, nogil=False))
+    """The same for what Python calls while it keeps the interpreter's lock: one caller at a time."""
+    return _enter(function, alone=True)
 
 
 def inlined(function: F) -> F:
@@ -86,6 +91,8 @@ def called_by_c(result: Any, *arguments: Any) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         if INTERPRETED:
             return function  # nobody can call it from C then
+        if module.inside(function):
+            return module.CEntry(native(function), result, arguments)  # type: ignore[return-value]
         flags = {name: value for name, value in FLAGS.items() if name not in ("nogil", "no_cfunc_wrapper")}
         made: Any = CFunc(function, (arguments, result or types.void), locals={}, options=flags)
         made._cache = MachineCode(function)
@@ -103,6 +110,12 @@ def _keep(compiled: F) -> F:
     if not INTERPRETED:
         compiled._cache = MachineCode(compiled.py_func)  # type: ignore[attr-defined]
     return compiled
+
+
+def _enter(function: F, alone: bool) -> F:
+    if INTERPRETED or not module.inside(function):  # others' functions are compiled when they are called
+        return _keep(_compile(function, nogil=not alone))
+    return module.entry(_keep(_compile(function, no_cpython_wrapper=True)), alone)  # type: ignore[no-any-return]
 
 
 class _CompiledCodeOnly(CPUDispatcher):  # type: ignore[misc]
@@ -304,19 +317,6 @@ def _stack_toucher(module: Any) -> Callable[[Any], Any]:
     return lambda caller: caller.call(function, [])
 
 
-def _windows_counter() -> int:
-    """Ticks a second of the performance counter, which compiled code on Windows will ask for by name."""
-    kernel = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
-    ticks = ctypes.c_int64()
-    kernel.QueryPerformanceFrequency(ctypes.byref(ticks))
-    llvmlite.binding.add_symbol(
-        "QueryPerformanceCounter", ctypes.cast(kernel.QueryPerformanceCounter, ctypes.c_void_p).value
-    )
-    return ticks.value
-
-
-WINDOWS = sys.platform == "win32"
-COUNTER_RATE = _windows_counter() if WINDOWS else 0
 # The clocks behind Python's own perf_counter.
 MONOTONIC = 0 if WINDOWS else getattr(time, "CLOCK_UPTIME_RAW", time.CLOCK_MONOTONIC)
 

@@ -14,6 +14,7 @@ All places are offsets: a block that is copied or written to a file and read is 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from math import prod
@@ -133,6 +134,20 @@ def _field(declaration: type, name: str, hint: Any) -> Field:
     raise TypeError(f"{declaration.__name__}.{name}: memory has no {hint}")
 
 
+def fingerprint(*declarations: type) -> str:
+    """Changes whenever what these say of memory does."""
+
+    def said(declaration: type) -> list[Any]:
+        found: list[Any] = [declaration.__name__]
+        for part in fields_of(declaration):
+            nested = part.kind in ("group", "record") or hasattr(part.of, "numba_type")
+            inner = said(part.of) if nested else part.of.__name__
+            found.append((part.name, part.kind, inner, part.dimensions, part.shape, part.offset))
+        return found
+
+    return hashlib.sha256(repr([said(declaration) for declaration in declarations]).encode()).hexdigest()
+
+
 # --- records ----------------------------------------------------------------------------------------------------------
 
 
@@ -156,6 +171,12 @@ def record(declaration: type[T]) -> type[T]:
         if not made.plain:
             setattr(declaration, part.name, _Reach(part))
     return declaration
+
+
+def seen_rows(declaration: type[T], block: NDArray[np.uint8]) -> Rows[T]:
+    """Records that lie in a block, one after the other."""
+    found: Any = block.view(declaration.dtype)  # type: ignore[attr-defined]
+    return found.view(np.recarray)  # type: ignore[no-any-return]
 
 
 def size_of(declaration: type) -> int:
@@ -551,6 +572,11 @@ def lay(arena: Arena, declaration: type, start: int, **values: Any) -> Callable[
                 here[: 8 * part.words].view(np.int64)[:] = value
 
     return write
+
+
+def arrays_of(group: type) -> list[tuple[int, int]]:
+    """Of all arrays: the word of each, and its dimensions."""
+    return own_arrays(group, [part.name for part in fields_of(group)])
 
 
 def own_arrays(group: type, names: Collection[str]) -> list[tuple[int, int]]:

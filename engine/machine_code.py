@@ -12,13 +12,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding
 import numba
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from engine import cache
+from engine import cache, sources
+from engine.processor import COUNTER_RATE, PROCESSOR, require
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every kernel runs as plain Python
 
@@ -40,6 +40,7 @@ class MachineCode(_Cache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The function for these types, or None."""
+        require()
         target_context.refresh()
         name = self._name(sig, target_context.codegen())
         found = cache.read(name) if name else None
@@ -96,36 +97,12 @@ def tell_if_cold(function: str) -> None:
 @functools.cache
 def fingerprint() -> str:
     """The folder of what is good for these sources, this numba, this interpreter and this CPU."""
-    digest = hashlib.sha256()
-    package = Path(__file__).parent
-    for source in kernel_sources(package):
-        digest.update(source.relative_to(package).as_posix().encode() + b"\0" + source.read_bytes() + b"\0")
-    features = sorted(k for k, v in llvmlite.binding.get_host_cpu_features().items() if v)
     facts = [
+        sources.digest(),
         numba.__version__,
         platform.python_version(),
         getattr(sys, "abiflags", ""),
-        llvmlite.binding.get_host_cpu_name(),
-        *features,
+        *PROCESSOR,
+        str(COUNTER_RATE),
     ]
-    digest.update("\0".join(facts).encode())
-    return digest.hexdigest()[:20]
-
-
-def kernel_sources(package: Path) -> list[Path]:
-    """The files with compiled functions and everything these import: whatever else changes, machine code stays good."""
-    texts = {file: file.read_text(encoding="utf-8") for file in package.rglob("*.py")}
-    waiting = [
-        file
-        for file, text in texts.items()
-        if re.search(r"^ *@(native|called_by_python|guarded|inlined|pasted|called_by_c)\b", text, re.M)
-    ]
-    found = {package / "compiled.py", Path(__file__)}
-    while waiting:
-        file = waiting.pop()
-        found.add(file)
-        for module, names in re.findall(r"^ *from engine(?:\.([\w.]+))? import +(\([^)]*\)|.*)", texts[file], re.M):
-            folder = package.joinpath(*module.split("."))
-            parts = [folder.with_suffix(".py"), *(folder / f"{name}.py" for name in re.findall(r"\w+", names))]
-            waiting += [part for part in parts if part in texts and part not in found]
-    return sorted(found)
+    return hashlib.sha256("\0".join(facts).encode()).hexdigest()[:20]

@@ -31,6 +31,7 @@ from engine.live.screen.panel import Look, draw
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.materials import MATERIALS
+from engine.preset.parameters import PARAMETERS
 from engine.preset.schema import render_markdown
 from engine.preset.tuning import SCALES
 from engine.profiling.computer import computer, computer_line
@@ -90,6 +91,15 @@ def materials() -> str:
     """What `string.material` stands for."""
     rows = [(f"`{n}`", f"{m.density:g} kg/m³", f"{m.young / 1e9:g} GPa") for n, m in MATERIALS.items()]
     return table(("material", "density ", "Young's modulus "), rows)
+
+
+def parameters() -> str:
+    """What a controller can move."""
+    rows = []
+    for p in PARAMETERS.values():
+        heard = f"glides, {1e3 * p.smoothing:g} ms" if p.smoothing else "at the next pluck"
+        rows.append((p.name, f"`{p.key}`", p.effect, heard))
+    return table(("parameter", "key", "what it does", "on a string that sounds"), rows)
 
 
 def scales() -> str:
@@ -227,6 +237,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "quantities": quantities,
     "materials": materials,
     "scales": scales,
+    "parameters": parameters,
     "panel": panel,
     "computer-keys": computer_keys,
     "speed": speed,

@@ -21,11 +21,11 @@ ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room)
 # A module imports from its own floor and from those below.
 FLOORS = (
     {"errors", "units", "cache", "machine_code", "compiled", "vectors", "versions", "reading", "printable", "ending"}
-    | {"interrupts"},
+    | {"interrupts", "terminal"},
     {"physics"},
     {"preset"},
-    {"synth"},
     {"files"},
+    {"synth"},
     {"music"},
     {"offline"},
     {"profiling"},
@@ -52,9 +52,8 @@ GUESTS = {
     "soundfile": {"files"},
     "mido": {"music", "live"},
     "rtmidi": {"live"},
-    "sounddevice": {"live"},
 }
-LAZY = {"matplotlib", "soundfile", "sounddevice", "mido", "rtmidi"}  # the engine works without them
+LAZY = {"matplotlib", "soundfile", "mido", "rtmidi"}  # the engine works without them
 WORLD = {
     *("os", "io", "pathlib", "sys", "shutil", "tempfile", "glob", "subprocess", "socket", "argparse", "logging"),
     *("json", "csv", "pickle", "sqlite3", "urllib", "http", "threading", "multiprocessing"),

@@ -31,6 +31,7 @@ from engine.profiling.rig import Blocks, Recorder, Setup, Take, record_blocks
 from engine.profiling.sweep import Listener, Plan, Point, Results, Section, sweep
 from engine.profiling.tables import comparison, heading, row, summary
 from engine.synth.instrument import Instrument
+from engine.terminal import Line
 from engine.units import note_to_key
 
 LARGEST_BLOCK = 16_384
@@ -210,15 +211,14 @@ class _Screen(Listener):
     """Rows on standard output as they are measured; what is being measured, where somebody watches."""
 
     def __init__(self, sample_rate: float) -> None:
-        self._sample_rate, self._watched = sample_rate, sys.stderr.isatty()
+        self._sample_rate, self._line = sample_rate, Line(sys.stderr)
         self._section: Section | None = None
 
     def begins(self, what: str) -> None:
-        if self._watched:
-            print(f"\r{printable(what)}\x1b[K", end="", file=sys.stderr, flush=True)
+        self._line.show(what)
 
     def clear(self) -> None:
-        self.begins("")
+        self._line.clear()
 
     def measured(self, point: Point, take: Take) -> None:
         self.clear()

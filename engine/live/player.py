@@ -82,7 +82,8 @@ class Player:
         A note-off or an all-sound-off is never lost. What is neither a channel message nor a tuning is ignored.
         """
         if data and data[0] == TUNING:
-            return bool(offer_tuning(self.inlet(inlet), at, octets_of(data)))
+            octet = octets_of(data)
+            return bool(offer_tuning(self.inlet(inlet), at, octet.ctypes.data, octet.size))
         short = bool(data) and data[0] & 0xE0 == 0xC0  # program change and channel pressure have one byte of data
         if len(data) != (2 if short else 3) or not 0x80 <= data[0] < 0xF0 or not 0 <= max(data[1:]) < 0x80:
             return True

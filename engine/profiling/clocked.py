@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import called_by_python, flush_to_zero, load_acquire, native, now, restore_arithmetic, single_rows
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.compiled import (
+    called_by_python,
+    entry,
+    flush_to_zero,
+    integer_rows,
+    integers,
+    load_acquire,
+    native,
+    now,
+    restore_arithmetic,
+    single_rows,
+)
 from engine.synth.memory import machine
 from engine.synth.renderer import bring_down, bring_out, next_span, play
 from engine.synth.ring import push
@@ -13,13 +27,45 @@ START, DURATION, FRAMES, LOG = range(4)  # columns of a log of blocks: ns, ns, s
 STRINGS, OVERSAMPLING, OUTPUT, PARTS = range(4)  # columns of a log of parts, ns
 
 
-@called_by_python
-def record(table: Any, out: Any, block: Any, events: Any, log: Any, sounding: Any, stop: Any) -> Any:
+Integers = NDArray[np.int64]
+
+
+def record(
+    table: int, out: int, block: int, events: Integers, log: Integers, sounding: Integers, stop: Integers
+) -> int:
     """Fill log[blocks, LOG] and the number of voices that sounded in each block; how many blocks were played.
 
     Rows of events are (sample, message) in time order; what is due in a block is queued just before it, off the clock,
     as live events are. Setting stop[0] ends it after the block that is being played.
     """
+    filled = (*where(log), where(sounding)[0], where(stop)[0])
+    return int(play_on_the_clock(table, out, block, *where(events), *filled))
+
+
+def record_parts(table: int, out: int, block: int, events: Integers, spent: Integers, stop: Integers) -> int:
+    """The same music with the clock read inside each block: fill spent[blocks, PARTS]."""
+    return int(play_parts_on_the_clock(table, out, block, *where(events), *where(spent), where(stop)[0]))
+
+
+def play_in_parts(table: int, frames: int, out: int, spent: Integers) -> None:
+    """`play`, step by step, and the time that each of its parts took; it renders the same bits."""
+    play_part_by_part(table, frames, out, where(spent)[0])
+
+
+def where(rows: Integers) -> tuple[int, int]:
+    """The address of an array, and how many rows it has."""
+    if not rows.flags.c_contiguous or rows.dtype != np.int64:
+        raise TypeError("rows must be contiguous arrays of int64")
+    return rows.ctypes.data, len(rows)
+
+
+@entry
+def play_on_the_clock(
+    table: Any, out: Any, block: Any, music: Any, count: Any, rows: Any, blocks: Any, voices: Any, flag: Any
+) -> Any:
+    """`record`, given addresses."""
+    events, log = integer_rows(music, count, 2), integer_rows(rows, blocks, LOG)
+    sounding, stop = integers(voices, blocks), integers(flag, 1)
     before, at, played = flush_to_zero(), 0, 0
     for n in range(log.shape[0]):
         if load_acquire(stop, 0) != 0:
@@ -35,24 +81,27 @@ def record(table: Any, out: Any, block: Any, events: Any, log: Any, sounding: An
     return played
 
 
-@called_by_python
-def record_parts(table: Any, out: Any, block: Any, events: Any, spent: Any, stop: Any) -> Any:
-    """The same music with the clock read inside each block: fill spent[blocks, PARTS]."""
+@entry
+def play_parts_on_the_clock(
+    table: Any, out: Any, block: Any, music: Any, count: Any, rows: Any, blocks: Any, flag: Any
+) -> Any:
+    """`record_parts`, given addresses."""
+    events, stop = integer_rows(music, count, 2), integers(flag, 1)
     before, at, played = flush_to_zero(), 0, 0
-    for n in range(spent.shape[0]):
+    for n in range(blocks):
         if load_acquire(stop, 0) != 0:
             break
         at = queue(table, block, events, at)
-        play_in_parts(table, block, out, spent[n])
+        play_part_by_part(table, block, out, rows + 8 * PARTS * n)
         played += 1
     restore_arithmetic(before)
     return played
 
 
-@called_by_python
-def play_in_parts(table: Any, frames: Any, out: Any, spent: Any) -> None:
-    """`play`, step by step, and the time that each of its parts took; it renders the same bits."""
-    m = machine(table)
+@entry
+def play_part_by_part(table: Any, frames: Any, out: Any, row: Any) -> None:
+    """`play_in_parts`, given addresses."""
+    m, spent = machine(table), integers(row, PARTS)
     target = single_rows(out, frames, m.outputs)
     for part in range(PARTS):
         spent[part] = 0

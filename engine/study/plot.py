@@ -111,13 +111,13 @@ def _save(figure: Any, path: str | PathLike[str]) -> None:
 def _draw_shapes(axes: Any, sim: Simulation) -> None:
     problem = sim.preset.problem
     match problem.barrier:
-        case Barrier(profile=profile, start=start, stop=stop):
-            x = np.linspace(start, stop, 400)
-            height = profile(x) * 1e3
+        case Barrier() as barrier:
+            x = np.linspace(barrier.start, barrier.stop, 400)
+            height = barrier.surface(x) * 1e3
             floor = min(float(height.min()), 1e3 * float(sim.snapshots.u.min(initial=0.0)))
             axes.fill_between(x * 1e3, height, floor, color="0.8", label="barrier")
-        case Obstacles(positions=positions, heights=heights):
-            axes.plot(np.array(positions) * 1e3, np.array(heights) * 1e3, "k^", label="obstacles")
+        case Obstacles() as obstacles:
+            axes.plot(np.array(obstacles.positions) * 1e3, obstacles.tops() * 1e3, "k^", label="obstacles")
     for time, u in zip(sim.snapshot_time, sim.snapshots.u, strict=True):
         axes.plot(sim.snapshots.x * 1e3, u * 1e3, lw=1, label=f"{time * 1e3:.3g} ms")
     axes.set(xlabel="x (mm)", ylabel="u (mm)", title="the string over its barrier")

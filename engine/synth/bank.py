@@ -6,34 +6,27 @@ Everything is allocated here, once. The renderer changes entries, never where th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import pi
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.layout import Arena, Rows, lay, seen, size_of, zeros
-from engine.machine_code import tell_if_cold
 from engine.physics import finite_difference
 from engine.physics.excitation import SHAPES
 from engine.preset.loader import Preset
+from engine.preset.parameters import PARAMETERS, SMOOTHING
 from engine.preset.tuning import Tuning
 from engine.synth import decimate, memory, output, strings, strips, zones
-from engine.synth.budget import Budget
+from engine.synth.budget import Budget, dearest
 from engine.synth.keys import Key, above, design_keys, gap, highest_tension, mildest_damping
 from engine.synth.memory import KEYS, Machine
 from engine.synth.rehearsal import ears, gains
 from engine.units import hz_to_key, t60_to_decay
 
-GLIDE_TIME = 4e-3  # s: time constant of moving parameters
 FADE_TIME = 5e-3  # s: a stolen voice is gone after this
-TARGETS = {
-    "barrier.height": memory.TO_HEIGHT,
-    "excitation.position": memory.TO_POSITION,
-    "excitation.duration": memory.TO_DURATION,
-    "string.loss.s0": memory.TO_LOSS,
-    "gain": memory.TO_GAIN,
-}
 
 
 class Setup(NamedTuple):
@@ -48,11 +41,23 @@ class Setup(NamedTuple):
     needed: int = 0  # strings that a piece strikes: so many there are, if memory lasts, or polyphony if that is more
 
 
+class Designed(NamedTuple):
+    """All that takes long to make."""
+
+    keys: Rows[memory.Key]
+    strings: strings.Kept
+    resting: NDArray[np.float64]  # [KEYS, pickups]: what pickups hear of each key's string at rest
+    silent: dict[int, str]  # keys that have no string, and why
+    dearest: float  # ns that a step of any string takes at most
+    polyphony: int
+
+
 @dataclass
 class Bank:
     """The memory of one instrument."""
 
-    keys: list[Key]
+    setup: Setup
+    designed: Designed
     block: NDArray[np.uint8]  # all of it; a Machine stands at its start
     image: NDArray[np.uint8]  # as much of it as changes, as it was at first
 
@@ -64,25 +69,41 @@ class Bank:
     def machine(self) -> Machine:
         return seen(Machine, self.address)
 
+    @cached_property
+    def keys(self) -> list[Key]:
+        """The keys' designs, made again: the memory alone does not tell them."""
+        s = self.setup
+        return design_keys(s.preset, s.tuning, s.sample_rate * s.oversample, Budget(s.polyphony))
+
     def reset(self) -> None:
         """As if just made: clock at zero, no voice sounding, controllers never moved, no zones, filters empty."""
         self.block[: self.image.size] = self.image
 
 
-def design_bank(setup: Setup) -> Bank:
-    """All keys and voices of a preset at a sample rate."""
-    preset, sample_rate, oversample = setup.preset, setup.sample_rate, setup.oversample
-    tell_if_cold("renderer.play")
+def design(setup: Setup) -> Designed:
+    """All keys of a preset at a sample rate."""
+    preset, rate = setup.preset, setup.sample_rate * setup.oversample
     budget = Budget(setup.polyphony + memory.SPARE_VOICES)
-    keys = design_keys(preset, setup.tuning, sample_rate * oversample, budget)
+    keys = design_keys(preset, setup.tuning, rate, budget)
     grown = budget.lasts_for(setup.needed + memory.SPARE_VOICES) - memory.SPARE_VOICES
-    setup = setup._replace(polyphony=max(setup.polyphony, grown))
-    filtering = decimate.design(sample_rate, oversample)
+    filtering = decimate.design(setup.sample_rate, setup.oversample)
     loud = gains([key.design for key in keys], preset, filtering)
     rows = zeros(memory.Key, KEYS)
     for key, row, gain in zip(keys, rows, loud):
         _fill_key(row, key, preset, float(gain))
-    return _laid_out(setup, keys, rows, filtering)
+    model = strings.MODELS[preset.model]
+    designs = {number: key.design for number, key in enumerate(keys) if key.design is not None}
+    resting = np.zeros((KEYS, len(preset.problem.pickups)))
+    for number, made in designs.items():
+        resting[number] = strings.FILES[model].resting(made)
+    return Designed(
+        rows,
+        strings.kept(model, designs),
+        resting,
+        {number: key.silent_because for number, key in enumerate(keys) if key.design is None},
+        dearest(list(designs.values())),
+        max(setup.polyphony, grown),
+    )
 
 
 def _fill_key(row: memory.Key, key: Key, preset: Preset, gain: float) -> None:
@@ -102,24 +123,27 @@ def _fill_key(row: memory.Key, key: Key, preset: Preset, gain: float) -> None:
     row.release = t60_to_decay(preset.release * ratio**preset.tracking.release)
 
 
-def _laid_out(setup: Setup, keys: list[Key], rows: Any, filtering: decimate.Decimator) -> Bank:
+def lay_out(setup: Setup, designed: Designed) -> Bank:
+    """An instrument's memory: what changes comes first, then what is only read."""
     preset, pickups = setup.preset, len(setup.preset.problem.pickups)
-    slots, longest = setup.polyphony + memory.SPARE_VOICES, memory.TICK * setup.oversample
-    designs = {number: key.design for number, key in enumerate(keys) if key.design is not None}
-    model = strings.MODELS[preset.model]
+    slots, longest = designed.polyphony + memory.SPARE_VOICES, memory.TICK * setup.oversample
+    model, words = strings.MODELS[preset.model], designed.strings.words
+    filtering = decimate.design(setup.sample_rate, setup.oversample)
+    finishing = output.design(setup.sample_rate, setup.channels)
     arena = Arena()
     start = arena.room(size_of(Machine))
-    rest, kept = strings.lay_out(arena, model, designs, slots)
-    finishing = output.design(setup.sample_rate, setup.channels)
+    rows = strings.lay_out(arena, model, words, slots)
+    key_words = np.zeros_like(words)
     write = lay(
         arena,
         Machine,
         start,
-        **rest,
+        **rows,
         **_settings(setup, filtering),
         model=model,
+        polyphony=designed.polyphony,
         slots=slots,
-        keys=rows,
+        keys=designed.keys,
         channels=_channels(),
         tuned=np.full(KEYS, memory.AS_DESIGNED),
         idle=1,
@@ -127,8 +151,9 @@ def _laid_out(setup: Setup, keys: list[Key], rows: Any, filtering: decimate.Deci
         voices=(slots,),
         maps=_maps(preset),
         ears=ears(preset),
-        resting=_resting(model, designs, pickups),
-        scratch=(max((strings.size(d) for d in designs.values()), default=1),),
+        resting=designed.resting,
+        key_words=key_words,
+        scratch=(strings.longest(model, words),),
         force=(longest,),
         out=(longest, pickups),
         heard=(slots, pickups),
@@ -142,16 +167,15 @@ def _laid_out(setup: Setup, keys: list[Key], rows: Any, filtering: decimate.Deci
         finished=output.state(finishing),
     )
     changing = arena.size
-    strings.keep(arena, rest["key_words"], kept)
+    key_words[:] = strings.placed(arena, model, designed.strings)
     block = arena.sealed()
     write(block)
-    return Bank(keys, block, block[:changing].copy())
+    return Bank(setup, designed, block, block[:changing].copy())
 
 
 def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, float]:
     preset, sample_rate, rate = setup.preset, setup.sample_rate, setup.sample_rate * setup.oversample
     return {
-        "polyphony": setup.polyphony,
         "pickups": len(preset.problem.pickups),
         "oversample": setup.oversample,
         "latency": filtering.latency,
@@ -161,7 +185,7 @@ def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, float]:
         "rate": rate,
         "force_power": preset.velocity.force,
         "duration_power": preset.velocity.duration,
-        "glide": 1.0 - np.exp(-memory.GLIDE / (GLIDE_TIME * sample_rate)),
+        "glide": 1.0 - np.exp(-memory.GLIDE / (SMOOTHING * sample_rate)),
         "fade": 1.0 / (FADE_TIME * rate),
         "turn": max(round(strips.TURN * sample_rate), 1) * setup.oversample,
     }
@@ -185,19 +209,12 @@ def listener() -> NDArray[np.uint8]:
     return block
 
 
-def _resting(model: int, designs: dict[int, Any], pickups: int) -> NDArray[np.float64]:
-    found = np.zeros((KEYS, pickups))
-    for number, design in designs.items():
-        found[number] = strings.FILES[model].resting(design)
-    return found
-
-
 def _maps(preset: Preset) -> Rows[memory.Map]:
     rows = zeros(memory.Map, len(preset.controllers))
     for row, c in zip(rows, preset.controllers):
         row.controller = c.number if c.number is not None else memory.PRESSURE
-        row.target = TARGETS[c.to]
-        row.low, row.high = _range(preset, c.to, c.low, c.high)
+        row.target = PARAMETERS[c.to].number
+        row.low, row.high = PARAMETERS[c.to].ends(preset, c.low, c.high)
     return rows
 
 
@@ -208,18 +225,3 @@ def _strip(preset: Preset, channels: int) -> int:
         parts[strips.PAN] = memory.BY_PAN
     mapped = {c.number for c in preset.controllers}
     return sum(part for number, part in parts.items() if number not in mapped)
-
-
-def _range(preset: Preset, to: str, low: float, high: float) -> tuple[float, float]:
-    """A mapping's ends as the renderer wants them: differences from the preset; factors where keys have their own."""
-    if to == "barrier.height":
-        return low - preset.height, high - preset.height
-    if to == "string.loss.s0":
-        s0 = preset.problem.string.loss.s0
-        return low - s0, high - s0
-    if to in ("excitation.duration", "excitation.position"):
-        own = getattr(preset.problem.excitation, to.removeprefix("excitation."))
-        return low / own, high / own
-    if to == "gain":
-        return 10.0 ** ((low - preset.gain) / 20.0), 10.0 ** ((high - preset.gain) / 20.0)
-    raise ValueError(f"{to} is not moved")

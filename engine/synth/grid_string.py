@@ -13,6 +13,7 @@ from engine.physics.grid import REACH, interpolate
 from engine.physics.retune import GridTuning, grid_tuning, lift_nodes, lift_points, tune_grid
 from engine.physics.string import Array
 from engine.synth.memory import Machine
+from engine.vectors import PADDING
 
 
 class GridString(NamedTuple):
@@ -37,6 +38,30 @@ def laid_out(d: fd.Design) -> GridString:
     """The string of a key."""
     c = d.coefficients
     return GridString(c, fd.state(c), grid_tuning(d), c.meter.stretch / d.problem.string.tension)
+
+
+def consistent(string: GridString, pickups: int) -> bool:
+    """Whether the kernels stay within these arrays, whatever numbers are in them."""
+    c, s, t = string.c, string.s, string.t
+    nodes, points, obstacles = c.stencil.intervals, c.surface.height.size, c.surface.obstacle_node.size
+    reach = (c.stencil.now, c.stencil.before, c.meter.backward, t.pull, t.bend, t.loss)
+    each = (c.surface.law.slope, c.rest_psi, s.free, *s.touch[:5])
+    starts = np.concatenate([[c.ports.inject_node], c.ports.pickup_node, c.surface.obstacle_node])
+    return bool(
+        nodes > 1
+        and {array.size for array in (c.rest, s.level0, s.level1, s.level2)} == {nodes + 2 * REACH + 1 + PADDING}
+        and {array.size for array in reach} == {REACH + 1}
+        and {array.size for array in each} | {points} == {points}
+        and obstacles in (0, points)
+        and 0 <= c.surface.first_node <= nodes - (0 if obstacles else points)
+        and starts.min() >= 0
+        and starts.max() <= nodes
+        and (c.ports.inject.size, t.strike.size, c.ports.pickup_node.size) == (fd.TAPS, fd.TAPS, pickups)
+        and (c.ports.pickup.shape, c.surface.obstacle.shape) == ((pickups, fd.TAPS), (obstacles, 2))
+        and c.surface.response.shape == t.weights.shape == (obstacles, obstacles)
+        and min(s.touch.lost.size, s.clock.size) == 1
+        and c.surface.law.form in range(4)
+    )
 
 
 def resting(d: fd.Design) -> Array:

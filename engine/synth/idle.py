@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import called_by_python, copy, native
+from engine.compiled import copy, entry, native
 from engine.synth import decimate, strips
 from engine.synth.memory import CHANNELS, CONTROLLERS, Machine, machine
 
@@ -49,7 +49,7 @@ def look(m: Machine, sounding: int) -> None:
     m.quiet = 1
 
 
-@called_by_python
+@entry
 def adopt(address: Any, clock: Any, other: Any) -> Any:
     """Have an idle instrument go on where another one is, as if it had heard all that this one was told.
 

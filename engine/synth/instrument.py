@@ -5,19 +5,25 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.files.target import whole_file
+from engine.machine_code import tell_if_cold
 from engine.preset.arguments import Quantity, rate_of, tuning_of, whole, within
 from engine.preset.loader import Preset, load_preset
 from engine.preset.tuning import Tuning
+from engine.printable import printable
 from engine.synth import decimate
-from engine.synth.bank import Setup, design_bank
-from engine.synth.budget import frames_at_once
+from engine.synth.bank import Bank, Setup, lay_out
+from engine.synth.budget import MOST_BYTES, frames_at_once
 from engine.synth.errors import CallError
+from engine.synth.image import ImageError, designed_or_kept, unpacked
+from engine.synth.image import packed as image_of
 from engine.synth.memory import FREE, RING_SIZE, Machine
 from engine.synth.messages import Message, Packed, in_order, moment, packed
 from engine.synth.renderer import play
@@ -61,16 +67,42 @@ class Instrument:
         fewest = whole("polyphony", voices, 1, MOST_VOICES, "try 16")
         most = min(max(needed, 0), MOST_VOICES) if polyphony is None else 0
         self.tuning = tuning_of(tuning) or self.preset.tuning
-        self._bank = design_bank(
-            Setup(self.preset, self.sample_rate, self.oversample, fewest, 1 if mono else 2, self.tuning, most)
-        )
-        self.polyphony = int(self.machine.polyphony)
-        self.silent_keys = {n: key.silent_because for n, key in enumerate(self._bank.keys) if key.design is None}
-        self._piece = frames_at_once([key.design for key in self._bank.keys], self.polyphony, self.oversample)
+        setup = Setup(self.preset, self.sample_rate, self.oversample, fewest, 1 if mono else 2, self.tuning, most)
+        tell_if_cold("renderer.play")
+        self._begin(lay_out(setup, designed_or_kept(setup)))
+
+    def _begin(self, bank: Bank) -> None:
+        """Take over a memory that has just been laid out."""
+        self._bank, designed = bank, bank.designed
+        self.polyphony, self.silent_keys = designed.polyphony, designed.silent
+        self._piece = frames_at_once(designed.dearest, self.polyphony, self.oversample)
         self._turn, self._queueing = Turn(), RLock()
         self._relatives: dict[tuple[float, int], Instrument] = {}  # the one called last comes last
         self._called = self
         play(self.address, 0, 0)  # compiled or loaded here, not in the first block
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], block_size: int = 128) -> Instrument:
+        """The instrument that was saved in a file, without designing it again: it plays the same bits."""
+        where = printable(str(path))
+        try:
+            size = Path(path).stat().st_size
+            data = Path(path).read_bytes() if size <= MOST_BYTES else b""
+        except OSError as error:
+            raise ImageError(f"{where}: {error.strerror or error}; name a file that Instrument.save wrote") from None
+        setup, designed = unpacked(data, where)
+        self = cls.__new__(cls)
+        self.preset, self.tuning = setup.preset, setup.tuning
+        self.sample_rate, self.oversample = setup.sample_rate, setup.oversample
+        self.block_size = whole("block size", block_size, 1, 1 << 20, "try 128")
+        self._begin(lay_out(setup, designed))
+        return self
+
+    def save(self, path: str | PathLike[str], force: bool = False) -> None:
+        """Write it to a new file, as if just made: what sounds and what channels were told is not kept."""
+        data = image_of(self._bank.setup, self._bank.designed)
+        with whole_file(Path(path), force) as part:
+            part.write_bytes(data)
 
     def __repr__(self) -> str:
         sides = "mono" if self.channels == 1 else "stereo"

@@ -125,7 +125,8 @@ def _within(problem: Problem, length: float) -> Barrier | Obstacles | None:
         return replace(barrier, stop=end) if barrier.start < 0.9 * end else None
     if isinstance(barrier, Obstacles):
         kept = [(x, h) for x, h in zip(barrier.positions, barrier.heights) if x < end]
-        return Obstacles(tuple(x for x, _ in kept), tuple(h for _, h in kept)) if kept else None
+        positions, heights = tuple(x for x, _ in kept), tuple(h for _, h in kept)
+        return replace(barrier, positions=positions, heights=heights) if kept else None
     return barrier
 
 

@@ -23,8 +23,6 @@ PRESSURE = CONTROLLERS
 UNMOVED = -1.0  # a controller that has not been touched yet
 BY_VOLUME, BY_EXPRESSION, BY_PAN = 1, 2, 4  # what a channel strip may be moved by
 
-TO_HEIGHT, TO_POSITION, TO_DURATION, TO_LOSS, TO_GAIN = range(5)
-
 AS_DESIGNED = -1  # the tuning of a key that MIDI's tuning standard leaves alone
 
 RING_SIZE = 4096  # events

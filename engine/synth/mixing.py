@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import called_by_python, native, single_rows, store_release
+from engine.compiled import entry, native, single_rows, store_release
 from engine.layout import address
 from engine.synth.memory import ABSENT, MIXED, PARTS, PLAYING, Desk, desk
 from engine.synth.renderer import play
 from engine.synth.routing import idle, routed, welcome
 
 
-@called_by_python
+@entry
 def play_together(where: Any, frames: Any, out: Any) -> None:
     """The next `frames` samples of the ensemble at an address, float32 [frames, channels] at `out`, not limited."""
     d = desk(where)

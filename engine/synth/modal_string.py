@@ -12,6 +12,7 @@ from engine.physics import modal
 from engine.physics.retune import ModalTuning, lift_points, modal_tuning, tune_modes
 from engine.physics.string import Array
 from engine.synth.memory import Machine
+from engine.vectors import PADDING
 
 
 class ModalString(NamedTuple):
@@ -38,6 +39,25 @@ def laid_out(d: modal.Design) -> ModalString:
         t,
         t.strike,
         np.pad(d.modes.wavenumber, (0, c.forward.size - d.modes.wavenumber.size)),
+    )
+
+
+def consistent(string: ModalString, pickups: int) -> bool:
+    """Whether the kernels stay within these arrays, whatever numbers are in them."""
+    c, s, t = string.c, string.s, string.t
+    modes, points = c.forward.size, c.height.size
+    rows = points + pickups
+    lines = (c.backward, c.inject, c.spread, c.spring, c.resistance, c.rest, s.even, s.odd)
+    tuning = (t.bend, t.pull, t.decay, t.shrink, t.strike, string.shape, string.wave)
+    each = (c.law.slope, c.rest_psi, *s.touch[:5])
+    return (
+        modes % PADDING == 0
+        and modes > 0
+        and {array.size for array in (*lines, *tuning)} == {modes}
+        and {array.size for array in each} | {points} == {points}
+        and (c.rows.shape, c.response.shape, s.free.size) == ((rows, modes), (points, rows), rows)
+        and min(c.inertia.size, s.touch.lost.size, s.clock.size) == 1
+        and c.law.form in range(4)
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.compiled import called_by_python, inlined, native, single_rows
+from engine.compiled import called_by_python, entry, inlined, native, single_rows
 from engine.errors import EngineError
 from engine.layout import Vector
 from engine.units import db_to_gain
@@ -103,7 +103,7 @@ def finish(d: Output, s: State, x: Any, out: Any) -> None:
             out[n, c] = sample if abs(sample) > FAINTEST else 0.0
 
 
-@called_by_python
+@entry
 def limit_block(address: Any, frames: Any, channels: Any) -> Any:
     """Limit the float32 samples [frames, channels] at `address` where they lie; in how many frames one was bent."""
     block, bent = single_rows(address, frames, channels), 0

@@ -93,8 +93,9 @@ def _sides(out: NDArray[np.float64], rate: float, preset: Preset) -> NDArray[np.
 
 def ears(preset: Preset) -> Rows[Ear]:
     """Per pickup: equal-power gains left and right (1 and 1 in the middle), and whether it hears velocity."""
-    angle = (np.array(preset.pans) + 1.0) * (pi / 4.0)
+    pickups = preset.problem.pickups
+    angle = (np.array([pickup.pan for pickup in pickups]) + 1.0) * (pi / 4.0)
     found = zeros(Ear, angle.size)
     found.left, found.right = np.cos(angle) * 2**0.5, np.sin(angle) * 2**0.5
-    found.velocity = [pickup.kind == "velocity" for pickup in preset.problem.pickups]
+    found.velocity = [pickup.kind == "velocity" for pickup in pickups]
     return found

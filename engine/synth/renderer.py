@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import called_by_python, native, single_rows
+from engine.compiled import entry, native, restore_arithmetic, single_rows
 from engine.synth import decimate, idle, output
 from engine.synth.control import take_events
 from engine.synth.memory import FADING, FREE, GLIDE, TICK, Machine, machine
@@ -15,13 +15,14 @@ from engine.synth.ring import head
 from engine.synth.voices import glide, look, sound
 
 
-@called_by_python
+@entry
 def play(address: Any, frames: Any, out: Any) -> None:
     """The next `frames` samples, float32 [frames, channels] at address `out`; nothing keeps them below full scale.
 
-    A file of floats holds them as they are; `output.limit_block` makes them fit for a sound card.
+    A file of floats holds them as they are; `output.limit_block` makes them fit for a sound card. Denormal numbers are
+    zero in here, whoever calls.
     """
-    m = machine(address)
+    before, m = flush_to_zero(), machine(address)
     target = single_rows(out, frames, m.outputs)
     done = 0
     while done < frames:
@@ -29,6 +30,7 @@ def play(address: Any, frames: Any, out: Any) -> None:
         bring_down(m, span)
         bring_out(m, target[done : done + span])
         done += span
+    restore_arithmetic(before)
 
 
 @native

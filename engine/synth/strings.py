@@ -5,18 +5,18 @@ Another model is a file like modal_string.py and an entry in MODELS and in each 
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.compiled import native
-from engine.layout import Arena, count_of, fields_of, own_arrays, store
-from engine.physics import finite_difference, modal
+from engine.layout import LINE, Arena, arrays_of, count_of, own_arrays, rebuilt, store, words_of
 from engine.synth import grid_string, modal_string
+from engine.synth.budget import MOST_BYTES
 from engine.synth.memory import KEYS, Machine
 
-Design = modal.Design | finite_difference.Design
 MODAL, GRID = range(2)
 MODELS = {"modal": MODAL, "fd": GRID}
 FILES = (modal_string, grid_string)
@@ -24,37 +24,67 @@ GROUPS = (modal_string.ModalString, grid_string.GridString)
 
 
 class Kept(NamedTuple):
-    """What the keys' strings are made of and no voice changes."""
+    """What the keys' strings are made of: a row of words for each key, and the block in which its arrays lie."""
 
-    arena: Arena
-    places: list[int]  # words of a key's row that are offsets in it
-
-
-def size(design: Design) -> int:
-    """Modes, or nodes with all that is kept around them."""
-    return int(design.coefficients.rest.size)
+    words: NDArray[np.int64]
+    block: NDArray[np.uint8]
 
 
-def lay_out(arena: Arena, model: int, designs: dict[int, Any], slots: int) -> tuple[dict[str, NDArray[np.int64]], Kept]:
-    """A machine's rows for all keys and voices, and for each voice room for what is its own, as large as any key's."""
-    file, group, kept = FILES[model], GROUPS[model], Arena()
-    mine = own_arrays(group, file.OWN)
-    key_words = np.zeros((KEYS, count_of(group)), np.int64)
+def kept(model: int, designs: dict[int, Any]) -> Kept:
+    """The strings of all keys that have one."""
+    file, arena = FILES[model], Arena()
+    words = np.zeros((KEYS, count_of(GROUPS[model])), np.int64)
     for number, design in designs.items():
-        key_words[number] = store(kept, file.laid_out(design), file.BLANK)
-    own_words = np.zeros((slots, key_words.shape[1]), np.int64)
+        words[number] = store(arena, file.laid_out(design), file.BLANK)
+    return Kept(words, arena.sealed())
+
+
+def check(model: int, own: Kept, number: int, pickups: int) -> None:
+    """A ValueError if the string of a key is not what the kernels may be given: it may come from anybody's file."""
+    group, words = GROUPS[model], own.words[number]
+    blank = dict(own_arrays(group, FILES[model].BLANK))
+    for word, dimensions in arrays_of(group):
+        shape = [int(n) for n in words[word + 1 : word + 1 + dimensions]]
+        size = 8 * prod(shape)
+        if min(shape) < 0 or size > MOST_BYTES:
+            raise ValueError(f"an array of {shape}")
+        if word not in blank and (words[word] % LINE or not 0 <= words[word] <= own.block.size - size):
+            raise ValueError(f"an array at {words[word]}")
+    scalars = rebuilt(group, own.block.ctypes.data, words)
+    if not FILES[model].consistent(scalars, pickups):
+        raise ValueError("arrays that do not fit each other")
+
+
+def lay_out(arena: Arena, model: int, words: NDArray[np.int64], slots: int) -> dict[str, NDArray[Any]]:
+    """A machine's rows for all voices, and for each voice room for what is its own, as large as any key needs it."""
+    mine = own_arrays(GROUPS[model], FILES[model].OWN)
+    own_words = np.zeros((slots, words.shape[1]), np.int64)
     for word, dimensions in mine:
-        entries = key_words[:, word + 1 : word + 1 + dimensions].prod(axis=1).max()
+        entries = int(words[:, word + 1 : word + 1 + dimensions].prod(axis=1).max())
         for v in range(slots):
-            own_words[v, word] = arena.room(8 * max(int(entries), 1))
-    places = [word for word, _ in own_arrays(group, [part.name for part in fields_of(group)])]
-    rows = {"key_words": key_words, "own_words": own_words, "voice_words": np.zeros_like(own_words)}
-    return {**rows, "own": np.array([word for word, _ in mine])}, Kept(kept, places)
+            own_words[v, word] = arena.room(8 * max(entries, 1))
+    return {
+        "own_words": own_words,
+        "voice_words": np.zeros_like(own_words),
+        "own": np.array([word for word, _ in mine]),
+    }
 
 
-def keep(arena: Arena, key_words: NDArray[np.int64], kept: Kept) -> None:
-    """Behind everything else in the arena: what is only read."""
-    key_words[:, kept.places] += arena.append(kept.arena)
+def words_in(model: int) -> int:
+    """A key's row."""
+    return count_of(GROUPS[model])
+
+
+def longest(model: int, words: NDArray[np.int64]) -> int:
+    """The most modes of any key, or nodes with all that is kept around them."""
+    return max(int(words[:, words_of(GROUPS[model])["c.rest"] + 1].max()), 1)
+
+
+def placed(arena: Arena, model: int, own: Kept) -> NDArray[np.int64]:
+    """The keys' rows, once their arrays lie behind everything else in the arena: they are only read."""
+    words = own.words.copy()
+    words[:, [word for word, _ in arrays_of(GROUPS[model])]] += arena.place(own.block)
+    return words
 
 
 @native

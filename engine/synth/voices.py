@@ -15,15 +15,11 @@ from engine.synth.memory import (
     HELD,
     PULSES,
     RELEASED,
-    TO_DURATION,
-    TO_GAIN,
-    TO_HEIGHT,
-    TO_LOSS,
-    TO_POSITION,
     UNMOVED,
     Key,
     Machine,
 )
+from engine.synth.movable import TO_DURATION, TO_GAIN, TO_HEIGHT, TO_LOSS, TO_POSITION, Target
 
 SILENCE = 1e-10  # of the most kinetic energy a note had: 100 dB down
 CALM = 32  # looks in a row at a string so slow; a string that swings is slow only where it turns round
@@ -45,8 +41,8 @@ def begin(m: Machine, v: int, key: int, channel: int) -> None:
     voice.semitones = zones.bend(m, channel) + voice.tuned
     # A barrier that would press on the string goes on from where it touches: in no time it would be a blow.
     voice.damping, voice.lift = 0.0, 0.0
-    voice.next_lift = min(aimed(m, channel, TO_HEIGHT, 0.0), string.gap)
-    voice.gain = voice.next_gain = aimed(m, channel, TO_GAIN, 1.0)
+    voice.next_lift = min(aimed(m, channel, TO_HEIGHT), string.gap)
+    voice.gain = voice.next_gain = aimed(m, channel, TO_GAIN)
     voice.fade, voice.energy, voice.peak = 1.0, 0.0, 0.0
     voice.tension = bent(string, voice.semitones)
     strips.begin(m, v)
@@ -110,11 +106,11 @@ def work_on(m: Machine, v: int) -> None:
 
 
 @native
-def aimed(m: Machine, channel: int, target: int, otherwise: float) -> float:
+def aimed(m: Machine, channel: int, target: Target) -> float:
     """What the channel's controllers make of a mapped parameter."""
-    value, maps = otherwise, m.maps
+    value, maps = target.neutral, m.maps
     for r in range(maps.size):
-        if maps[r].target == target:
+        if maps[r].target == target.number:
             at = zones.position(m, channel, maps[r].controller)
             if at != UNMOVED:
                 value = maps[r].low + (maps[r].high - maps[r].low) * at / 127.0
@@ -129,7 +125,7 @@ def aimed_damping(m: Machine, v: int) -> float:
     if voice.state == RELEASED and voice.sostenuto == 0:
         pedal = zones.pressed(m, voice.channel, 64) / 127.0
         damping = key.release * (1.0 - pedal) * (1.0 - pedal)
-    return max(damping + aimed(m, voice.channel, TO_LOSS, 0.0), key.mildest)
+    return max(damping + aimed(m, voice.channel, TO_LOSS), key.mildest)
 
 
 @native
@@ -147,12 +143,12 @@ def pluck(m: Machine, v: int, velocity: int) -> None:
     loud = velocity * 0.01
     soft = 1.0 - 0.4 * (zones.pressed(m, channel, 67) >= 64)
     force = key.force * loud**m.force_power * soft
-    duration = key.duration * aimed(m, channel, TO_DURATION, 1.0) * loud**m.duration_power / soft
+    duration = key.duration * aimed(m, channel, TO_DURATION) * loud**m.duration_power / soft
     voice.forces[oldest] = force
     voice.lengths[oldest] = max(duration * m.rate, 2.0)
     ages[oldest] = 0
     voice.forced = 1
-    moved = aimed(m, channel, TO_POSITION, 1.0)
+    moved = aimed(m, channel, TO_POSITION)
     own = key.position
     strings.strike_at(m, v, own if moved == 1.0 else min(max(moved * own, EDGE), 1.0 - EDGE))
 
@@ -163,7 +159,7 @@ def glide(m: Machine, v: int) -> None:
     voice, share = m.voices[v], m.glide
     channel = voice.channel
     semitones, damping = zones.bend(m, channel) + voice.tuned, aimed_damping(m, v)
-    height, gain = aimed(m, channel, TO_HEIGHT, 0.0), aimed(m, channel, TO_GAIN, 1.0)
+    height, gain = aimed(m, channel, TO_HEIGHT), aimed(m, channel, TO_GAIN)
     moving, retuned = 0, 0
     if voice.semitones != semitones:
         moving, retuned = 1, 1

@@ -18,12 +18,12 @@ from engine.layout import zeros
 from engine.live.meter import FALL, HOLD, SILENCE, WINDOW, Level, Load, Meter, Note, Reading, String
 from engine.live.player import Player
 from engine.live.screen.news import count, news, report, status
-from engine.live.screen.panel import BLOCK_CHARACTERS, HIGH, Look, bar, bare, draw, duration
-from engine.live.screen.terminal import cells, cut
+from engine.live.screen.panel import BLOCK_CHARACTERS, HIGH, Look, bar, draw, duration
 from engine.live.thread.block import run_block
 from engine.live.thread.memory import JOURNAL_SIZE, LOG_SIZE
 from engine.synth import memory
 from engine.synth.output import limit
+from engine.terminal import bare, cells, cut
 from engine.units import key_to_note
 
 RATE, BLOCK = 48_000, 128

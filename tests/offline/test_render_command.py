@@ -10,6 +10,7 @@ import mido
 import numpy as np
 import pytest
 import soundfile
+from live.screen import Screen, Stream
 from numpy.typing import NDArray
 from offline.fake_instrument import FakeInstrument, use_fakes
 
@@ -325,28 +326,19 @@ def test_an_interrupt_leaves_nothing(at: int, options: str, capsys: pytest.Captu
     assert capsys.readouterr().err == "jawari: interrupted\n"
 
 
-def test_the_bar_shows_where_it_is_watched() -> None:
-    class Terminal:
-        text = ""
-
-        def __init__(self, watched: bool) -> None:
-            self.isatty = lambda: watched
-
-        def write(self, text: str) -> None:
-            self.text += text
-
-        def flush(self) -> None: ...
-
-    for watched in (True, False):
-        terminal = Terminal(watched)
-        with progress.Progress("Sitar", 10.0, terminal) as bar:  # type: ignore[arg-type]
+def test_the_bar_shows_where_it_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    for screen in (Screen(), None):
+        stream = Stream(screen)
+        with progress.Progress("Sitar", 10.0, stream) as bar:  # type: ignore[arg-type]
+            assert screen is None or screen.lines == ["Sitar is being set up"]
             bar.advance(0.5)
             bar.advance(2.0)
             assert bar.line(bar._began + 0.5) == "Sitar [######..................]  25%  4.0x real time"
             bar.advance(7.6)
             assert "] fading  9.6x real time" in bar.line(bar._began + 1.0)
-        assert bool(terminal.text) == watched
-        assert terminal.text.endswith("\r\x1b[K" if watched else "")
+        assert bool(stream.writes) == (screen is not None)
+        assert screen is None or screen.lines == [""]
 
 
 def test_everything_that_can_be_played() -> None:

@@ -108,7 +108,7 @@ class Comb:
 def test_only_what_is_known_not_to_change_is_kept(made: list[Instrument]) -> None:
     plain = load_preset(SMALL["bridge"])
     own = replace(plain, problem=replace(plain.problem, barrier=Barrier(Comb(2e-4), 0.0, 0.02, points=4)))
-    changeable = replace(plain, pans=list(plain.pans))  # type: ignore[arg-type]
+    changeable = replace(plain, problem=replace(plain.problem, pickups=list(plain.problem.pickups)))  # type: ignore[arg-type]
     for preset in (own, changeable):
         made.clear()
         for _ in range(2):

@@ -180,7 +180,7 @@ def heard(inst: Instrument, key: int, frames: int) -> Array:
     sides = np.zeros((steps, 2))
     for p, pickup in enumerate(preset.problem.pickups):
         moved = np.diff(out[:, p], prepend=0.0)[1:] * design.rate if pickup.kind == "velocity" else out[1:, p]
-        angle = (preset.pans[p] + 1.0) * np.pi / 4.0
+        angle = (pickup.pan + 1.0) * np.pi / 4.0
         sides += np.sqrt(2.0) * moved[:, None] * np.array([np.cos(angle), np.sin(angle)])
     return sides[1:] * inst.machine.keys.gain[key]
 
@@ -397,6 +397,7 @@ TUNED = Tuning("few", tuple(440.0 * 2.0 ** ((k - 69) / 12) if k in (34, 50, 57, 
 def presets(draw: st.DrawFn) -> Preset:
     """Any problem on either model, with everything mapped that can be."""
     problem, model = draw(problems()), draw(st.sampled_from(["modal", "fd"]))
+    first, *others = problem.pickups
     targets = [
         Controller("cc1", "excitation.duration", 1e-3, 1e-2),
         Controller("cc20", "string.loss.s0", 0.0, 100.0),
@@ -409,13 +410,11 @@ def presets(draw: st.DrawFn) -> Preset:
         load_preset(SMALL["modal"]),
         model=model,
         keys=draw(st.sampled_from(["tension", "length"])),
-        problem=problem,
-        height=0.0,
+        problem=replace(problem, pickups=(replace(first, pan=draw(st.floats(-1.0, 1.0))), *others)),
         oversample=draw(st.sampled_from([1, 2])),
         polyphony=draw(st.integers(1, 12)),
         velocity=Velocity(draw(st.floats(0.0, 3.0)), draw(st.floats(-1.0, 1.0))),
         controllers=tuple(targets),
-        pans=(draw(st.floats(-1.0, 1.0)), 0.0),
         tuning=TUNED,
         release=draw(st.floats(0.01, 3.0)),
     )

@@ -142,15 +142,17 @@ def test_the_barrier_stays_where_it_is_when_the_string_is_shortened() -> None:
     bridge = sitar()
     assert barriers_after(bridge, 2.0) == bridge.barrier
     length = bridge.string.length
-    frets = replace(bridge, barrier=Obstacles((0.1 * length, 0.3 * length, 0.7 * length), (-1e-3, -2e-3, -3e-3)))
+    pins = Obstacles((0.1 * length, 0.3 * length, 0.7 * length), (-1e-3, -2e-3, -3e-3), 1e-4)
+    frets = replace(bridge, barrier=pins)
     assert barriers_after(frets, 0.3) == frets.barrier
-    assert barriers_after(frets, 1.0) == Obstacles((0.1 * length, 0.3 * length), (-1e-3, -2e-3))
+    assert barriers_after(frets, 1.0) == Obstacles((0.1 * length, 0.3 * length), (-1e-3, -2e-3), 1e-4)
     assert barriers_after(frets, 4.0) is None
-    wide = replace(bridge, barrier=Barrier(Polynomial((-1e-3,)), 0.1 * length, 0.9 * length, 5))
+    wide = replace(bridge, barrier=Barrier(Polynomial((-1e-3,)), 0.1 * length, 0.9 * length, 5, 1e-4))
     shortened = barriers_after(wide, 1.0)
     assert isinstance(shortened, Barrier)
     assert shortened.start == 0.1 * length
     assert 0.49 * length < shortened.stop < 0.5 * length
+    assert shortened.height == 1e-4
     assert barriers_after(wide, 3.5) is None
     table = Barrier(Table((0.2 * length, 0.6 * length), (-1e-3, -2e-3)), 0.2 * length, 0.6 * length, 4)
     assert barriers_after(replace(bridge, barrier=table), 0.5) == table

@@ -62,10 +62,9 @@ def test_velocity_sets_force_and_duration(name: str, velocity: int, soft: bool) 
     inst = instrument(name)
     design = inst._bank.keys[55].design
     assert design is not None
-    strength, length = inst.preset.velocity.scale(velocity)
-    pedal = 0.6 if soft else 1.0
+    powers, loud, pedal = inst.preset.velocity, velocity / 100.0, 0.6 if soft else 1.0
     e = design.problem.excitation
-    pluck = replace(e, force=e.force * strength * pedal, duration=e.duration * length / pedal)
+    pluck = replace(e, force=e.force * loud**powers.force * pedal, duration=e.duration * loud**powers.duration / pedal)
     force = pulse(pluck, design.rate, 4801)
     model = modal if name == "modal" else finite_difference
     wanted = model.run(design, force, at=np.array([], np.int64)).log.out[1:, 0]  # type: ignore[arg-type]

@@ -63,7 +63,8 @@ class Poller:
 def hand_on(inlet: int, stamp: int, message: Sequence[int]) -> None:
     """Queue a message if it is one for us. It comes from outside: whatever it is, that is no error."""
     if message and message[0] == TUNING:
-        offer_tuning(inlet, stamp, octets_of(message))
+        octet = octets_of(message)
+        offer_tuning(inlet, stamp, octet.ctypes.data, octet.size)
     elif 2 <= len(message) <= 3:
         offer(inlet, stamp, int.from_bytes(bytes(message), "little"), len(message))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import called_by_python, native, now, single_rows, store_release, touch_stack
+from engine.compiled import entry, native, now, single_rows, store_release, touch_stack
 from engine.live.thread.clock import advance, follow, place
 from engine.live.thread.memory import INLETS, JOURNAL_SIZE, LOG_SIZE, UNASKED, Stage, stage
 from engine.live.thread.tape import run_along
@@ -22,7 +22,7 @@ UNDERFLOW = 0x4  # PortAudio's flag: the card ran dry before this block
 STALE = 500_000_000  # ns after which a note is not begun any more
 
 
-@called_by_python
+@entry
 def run_block(address: Any, frames: Any, out: Any, flags: Any, begun: Any) -> None:
     """The next `frames` samples, float32 [frames, channels] at `out`; `begun` is the time of `now()`."""
     if frames <= 0:

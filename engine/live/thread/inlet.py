@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import called_by_python, guarded, load_acquire, native, now, octets
+from engine.compiled import entry, guarded, load_acquire, native, now, octets
 from engine.live.thread.memory import BREATH, PEDALS, WHEEL, Inlet, inlet_at
 from engine.synth.memory import CHANNELS, KEYS, RING_SIZE
 from engine.synth.mts import LONGEST, NOTHING, part, parts
@@ -31,7 +31,7 @@ def offer(address: Any, stamp: Any, message: Any, size: Any) -> None:
         arrive(address, stamp, message)
 
 
-@called_by_python
+@entry
 def receive(address: Any, data: Any, size: Any) -> None:
     """From a MIDI driver's thread: queue the message of `size` bytes at `data` if it is a whole one."""
     if size < 2 or size > LONGEST:
@@ -48,9 +48,9 @@ def receive(address: Any, data: Any, size: Any) -> None:
 
 
 @guarded
-def offer_tuning(address: Any, stamp: Any, octet: Any) -> Any:
-    """From Python: queue what these bytes, of a SysEx message, say of keys' tuning. 0 if any of it was lost."""
-    return arrive_in_parts(address, stamp if stamp else now(), octet)
+def offer_tuning(address: Any, stamp: Any, data: Any, size: Any) -> Any:
+    """From Python: queue what `size` bytes of a SysEx message say of keys' tuning. 0 if any of it was lost."""
+    return arrive_in_parts(address, stamp if stamp else now(), octets(data, size))
 
 
 @native

@@ -1,0 +1,245 @@
+"""Leaf: numba as a front end alone: it infers types and writes LLVM's language; nothing is optimised function by function.
+
+A target of its own, as numba's one for graphics cards is: typing context, target context, dispatcher. What is made for
+it is one list of modules, which LLVM links, strips of all that no entry reaches, and optimises once. numba's own
+compilation of the same functions, for research or for a test, goes on beside it and shares nothing with it.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba.core import types, typing
+from numba.core.codegen import CodeLibrary, JITCPUCodegen
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.cpu import CPUContext
+from numba.core.dispatcher import Dispatcher
+from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
+from numba.core.target_extension import CPU, dispatcher_registry, jit_registry, target_override, target_registry
+
+from engine.processor import PROCESSOR
+
+NAME = "jawari"  # of the target
+OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+OPTIMISE = 3
+
+
+class Door:
+    """How an entry is called from outside: a function, the types of what it is given, and of its result if C says."""
+
+    def __init__(self, function: Any, arguments: tuple[Any, ...], result: Any = None) -> None:
+        self.function, self.arguments, self.result = function, arguments, result
+
+
+def compiled(doors: Mapping[str, Door], tell: Callable[[float], None]) -> tuple[bytes, dict[str, bool]]:
+    """An object file with these functions and nothing else that can be called; and which of them return a number."""
+    with global_compiler_lock, _undisturbed(), target_override(NAME):
+        cpu_target.target_context.refresh()  # numba's runtime belongs to the first context that is made
+        target = _Target()
+        _Function.targetdescr = target
+        try:
+            returning = {name: _lower(target, name, door) for name, door in doors.items()}
+            tell(0.6)
+            whole = _linked(target.target_context)
+        finally:
+            _Function.targetdescr = None
+    machine = target.target_context.codegen().machine
+    del target
+    _strip(whole, machine, set(doors))
+    tell(0.7)
+    _optimise(whole, machine)
+    assert not foreign(str(whole)), "an address of this very process cannot be kept"
+    tell(0.95)
+    return machine.emit_object(whole), returning
+
+
+def foreign(text: str) -> list[str]:
+    """What in a module's text is good in this process only."""
+    return re.findall(r"inttoptr \(i64 \d{5,}|numba\.dynamic\.globals", text)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """The collector would look at everything a hundred times, a fifth of the time, and find next to nothing."""
+    busy = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if busy:
+            gc.enable()
+
+
+# --- what numba is given ----------------------------------------------------------------------------------------------
+
+
+class _Library(CodeLibrary):
+    """Modules as numba writes them, and nothing more."""
+
+    _finalized = True
+
+    def _raise_if_finalized(self) -> None:
+        pass
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        self.codegen.modules.append(ir_module)
+
+    def add_linking_library(self, library: Any) -> None:
+        pass
+
+    def finalize(self) -> None:
+        pass
+
+    def get_function(self, name: str) -> Any:
+        raise NotImplementedError
+
+    get_llvm_str = get_asm_str = get_function  # type: ignore[assignment]
+
+
+class _Codegen(JITCPUCodegen):
+    """One list of modules for all libraries, and the machine that they are for."""
+
+    _library_class = _Library
+
+    def __init__(self) -> None:
+        self.modules: list[Any] = []
+        self.machine = machine()
+        self._data_layout = str(self.machine.target_data)
+        self._target_data, self._tm_features = self.machine.target_data, PROCESSOR.features
+
+    def set_env(self, env_name: str, env: Any) -> None:
+        pass
+
+
+def machine() -> Any:
+    """What LLVM makes object files for."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    return target.create_target_machine(
+        cpu=PROCESSOR.name, features=PROCESSOR.features, opt=OPTIMISE, reloc="pic", codemodel="default"
+    )
+
+
+class _Context(CPUContext):
+    def init(self) -> None:
+        self.is32bit = False
+        self._internal_codegen = _Codegen()
+
+    def get_executable(self, library: Any, fndesc: Any, env: Any) -> Any:
+        return type("Code", (), {})()  # by which the callers know it; nobody runs it here
+
+    def post_lowering(self, mod: Any, library: Any) -> None:
+        pass
+
+
+class _Typing(typing.Context):
+    def resolve_value_type(self, val: Any) -> Any:
+        """A function of numba's own target is compiled for this one instead."""
+        return super().resolve_value_type(self.ours(val) if isinstance(val, CPUDispatcher) else val)
+
+    def ours(self, function: Any) -> Any:
+        """The twin of a compiled function."""
+        twins = self.__dict__.setdefault("twins", {})
+        if function not in twins:
+            twins[function] = _Function(
+                function.py_func, locals=function.locals, targetoptions={**function.targetoptions, **OPTIONS}
+            )
+        return twins[function]
+
+
+class _Target(CPUTarget):
+    def __init__(self) -> None:
+        super().__init__(NAME)
+        self._typing = _Typing()
+        self._context = _Context(self._typing, NAME)
+
+    @property
+    def target_context(self) -> Any:
+        return self._context
+
+    @property
+    def typing_context(self) -> Any:
+        return self._typing
+
+
+class _Function(Dispatcher):
+    targetdescr: Any = None
+
+    def add_overload(self, cres: Any) -> None:
+        self.overloads[tuple(cres.signature.args)] = cres
+
+
+class _Kind(CPU):
+    """So numba knows that what is written for processors is good here."""
+
+
+def _decorate(**options: Any) -> Callable[[Any], Any]:
+    """For what numba itself brings in Python: min, max and so on."""
+    return lambda function: _Function(function, targetoptions={"nopython": True, **options, **OPTIONS})
+
+
+target_registry[NAME] = _Kind
+dispatcher_registry[_Kind] = _Function
+jit_registry[_Kind] = _decorate
+
+
+# --- from functions to one module -------------------------------------------------------------------------------------
+
+
+def _lower(target: _Target, name: str, door: Door) -> bool:
+    """Write a function and all that it calls, and its door: a C function under this name. Whether it returns a number."""
+    context = target.target_context
+    made = target.typing_context.ours(door.function)
+    made.compile(door.arguments)
+    facts = made.overloads[door.arguments].fndesc
+    module = context.create_module(name)
+    inner = ir.Function(
+        module, context.call_conv.get_function_type(facts.restype, facts.argtypes), facts.llvm_func_name
+    )
+    given = [context.get_value_type(kind) for kind in facts.argtypes]
+    returning = facts.restype != types.none
+    number = context.get_value_type(door.result) if door.result else ir.IntType(64)
+    outer = ir.Function(module, ir.FunctionType(number if returning else ir.VoidType(), given), name)
+    builder = ir.IRBuilder(outer.append_basic_block())
+    # Nothing here raises: what it says of that is never asked.
+    _, result = context.call_conv.call_function(builder, inner, facts.restype, facts.argtypes, outer.args)
+    if returning:
+        builder.ret(context.cast(builder, result, facts.restype, door.result or types.int64))
+    else:
+        builder.ret_void()
+    context.codegen().modules.append(module)
+    return returning
+
+
+def _linked(context: Any) -> Any:
+    code = context.codegen()
+    head = f'target triple = "{llvm.get_process_triple()}"\ntarget datalayout = "{code._data_layout}"\n'
+    whole = llvm.parse_assembly(head)
+    while code.modules:
+        whole.link_in(llvm.parse_assembly(str(code.modules.pop(0))))
+    return whole
+
+
+def _strip(whole: Any, machine: Any, kept: set[str]) -> None:
+    """Nothing but the entries can be seen from outside; what they do not reach goes."""
+    for value in (*whole.functions, *whole.global_variables):
+        if not value.is_declaration and value.name not in kept:
+            value.linkage = "internal"
+    manager = llvm.create_new_module_pass_manager()
+    manager.add_global_dead_code_eliminate_pass()
+    manager.run(whole, llvm.PassBuilder(machine, llvm.create_pipeline_tuning_options()))
+    whole.verify()
+
+
+def _optimise(whole: Any, machine: Any) -> None:
+    options = llvm.create_pipeline_tuning_options(speed_level=OPTIMISE)
+    options.loop_vectorization = options.slp_vectorization = True
+    builder = llvm.PassBuilder(machine, options)
+    builder.getModulePassManager().run(whole, builder)

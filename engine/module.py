@@ -1,0 +1,186 @@
+"""Leaf: all that Python, the audio thread and MIDI's threads call is one module of machine code, optimised as a whole.
+
+numba alone would optimise function by function and pass every array by value. Made once for these sources and this
+processor, the module lies in the cache as an object file, or came with a wheel; loading it takes no compiler.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba.core.registry import CPUDispatcher
+
+from engine import cache as disk
+from engine import processor, sources
+from engine.machine_code import INTERPRETED, fingerprint
+
+ABOUT = "about 15 seconds"  # that it takes to make
+PACKAGE = Path(__file__).parent
+ENTRIES: dict[str, Entry | CEntry] = {}  # by the names of their doors
+FOLLOWERS: list[Callable[[float], None]] = []  # are told how much of the module is made
+_lock = threading.RLock()
+
+
+class Entry(CPUDispatcher):  # type: ignore[misc]
+    """A function of numbers and addresses. Compiled code calls it as any other, Python by the module's door."""
+
+    def __call__(self, *arguments: int) -> Any:
+        return self.door(*arguments)
+
+    @cached_property
+    def door(self) -> Any:
+        """What ctypes calls."""
+        return code().function(self.symbol, self.alone, self.py_func.__code__.co_argcount)
+
+    @property
+    def address(self) -> int:
+        """A C function of int64 numbers: a library may call it from any thread."""
+        return code().address(self.symbol)
+
+
+class CEntry:
+    """A C function: a library may call its address from any thread."""
+
+    def __init__(self, function: Callable[..., Any], result: Any, arguments: tuple[Any, ...]) -> None:
+        self.function, self.result, self.arguments = function, result, arguments
+        self.symbol = f"{function.py_func.__module__}.{function.py_func.__qualname__}"
+        ENTRIES[self.symbol] = self
+
+    @property
+    def address(self) -> int:
+        """Where it is; made or loaded now, if it was not yet."""
+        return code().address(self.symbol)
+
+
+def entry(function: Any, alone: bool) -> Any:
+    """Put a compiled function among the entries; `alone`: Python keeps the interpreter's lock while it runs."""
+    function.__class__ = Entry
+    function.symbol = f"{function.py_func.__module__}.{function.py_func.__qualname__}"
+    function.alone = alone
+    ENTRIES[function.symbol] = function
+    return function
+
+
+def inside(function: Callable[..., Any]) -> bool:
+    """Whether it is the engine's own: what others compile does not lie in the module."""
+    return PACKAGE in Path(function.__code__.co_filename).parents
+
+
+class Code:
+    """The module, in memory for as long as the process lives."""
+
+    def __init__(self, content: bytes) -> None:
+        """ValueError if it is not what should be there."""
+        head, _, whole = content.partition(b"\n")
+        self._returning: dict[str, bool] = json.loads(head)
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        triple = llvm.get_process_triple()
+        machine = llvm.Target.from_triple(triple).create_target_machine(jit=True)
+        empty = llvm.parse_assembly(f'target triple = "{triple}"\n')
+        self._engine = llvm.create_mcjit_compiler(empty, machine, use_lmm=_own_memory())
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(whole))
+        self._engine.finalize_object()
+        self._found = {name: self._engine.get_function_address(name) for name in self._returning}
+        if not all(self._found.values()):
+            raise ValueError("functions are missing")
+
+    def address(self, name: str) -> int:
+        """Of an entry."""
+        return self._found[name]
+
+    def function(self, name: str, alone: bool, count: int) -> Any:
+        """The entry as Python calls it."""
+        kind = ctypes.PYFUNCTYPE if alone else ctypes.CFUNCTYPE
+        result = ctypes.c_int64 if self._returning[name] else None
+        return kind(result, *[ctypes.c_int64] * count)(self.address(name))
+
+
+def _own_memory() -> bool | None:
+    """As numba does: where code must lie near its data, llvmlite sees to it."""
+    from numba import config
+
+    return config.USE_LLVMLITE_MEMORY_MANAGER
+
+
+@cache
+def code() -> Code:
+    """From the cache or a wheel, or else made, and kept."""
+    processor.require()
+    with _lock:
+        return _loaded(_brought()) or _loaded(_kept()) or _made()
+
+
+def _kept() -> bytes | None:
+    return disk.read(name())
+
+
+def _brought() -> bytes | None:
+    file = processor.shipped(processor.PROCESSOR.name)
+    return file.read_bytes() if file.is_file() else None
+
+
+def _loaded(content: bytes | None) -> Code | None:
+    try:
+        return Code(content) if content else None
+    except Exception:  # whatever LLVM or json may raise
+        logging.getLogger("jawari").debug("the module is not what it should be", exc_info=True)
+    disk.discard(name())
+    return None
+
+
+def _made() -> Code:
+    content = make()
+    disk.write(name(), content)
+    return Code(content)
+
+
+def name() -> str:
+    """Under which it is kept."""
+    return f"{fingerprint()}/module"
+
+
+def make() -> bytes:
+    """Compile it: a line that says which entries return a number, then the object file."""
+    from engine import lowering
+
+    for place in sources.entrances(PACKAGE):
+        importlib.import_module(place)
+    doors = {symbol: _door(found) for symbol, found in sorted(ENTRIES.items())}
+    compiled, returning = lowering.compiled(doors, tell)
+    return json.dumps(returning).encode() + b"\n" + compiled
+
+
+def _door(found: Entry | CEntry) -> Any:
+    from numba.core import types
+
+    from engine.lowering import Door
+
+    if isinstance(found, CEntry):
+        return Door(found.function, found.arguments, found.result)
+    return Door(found, (types.int64,) * found.py_func.__code__.co_argcount)
+
+
+def tell(share: float) -> None:
+    """To whoever follows."""
+    for follower in FOLLOWERS:
+        follower(share)
+
+
+def cold() -> bool:
+    """Whether the module is still to be made."""
+    return not INTERPRETED and _brought() is None and not (disk.folder() / name()).exists()
+
+
+def symbols(content: bytes) -> Iterable[str]:
+    """The entries in a module."""
+    return json.loads(content.partition(b"\n")[0])

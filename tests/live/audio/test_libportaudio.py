@@ -1,0 +1,134 @@
+"""PortAudio's binding: compared with sounddevice's declarations, and with what the library says."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_long, c_ulong
+from importlib.machinery import ModuleSpec
+from typing import Any
+
+import pytest
+
+from engine.live.audio import libportaudio as module
+from engine.live.audio.libportaudio import FUNCTIONS, Code, PortAudio, PortAudioError, places
+from engine.live.audio.portaudio import library
+from engine.live.errors import DeviceError, MissingPart
+
+STRUCTURES = {
+    "PaStreamParameters": module.Parameters,
+    "PaDeviceInfo": module.DeviceInfo,
+    "PaHostApiInfo": module.HostApiInfo,
+    "PaHostErrorInfo": module.HostErrorInfo,
+    "PaStreamInfo": module.StreamInfo,
+}
+SPELT = {None: "void", c_int: "int", c_long: "long", c_ulong: "unsigned long", c_double: "double", c_char_p: "char *"}
+
+
+@pytest.fixture
+def theirs() -> Any:
+    """Another declaration of portaudio.h: sounddevice's, for cffi."""
+    return pytest.importorskip("_sounddevice").ffi
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_structures_lie_in_memory_as_sounddevice_has_them(name: str, theirs: Any) -> None:
+    ours: type[Structure] = STRUCTURES[name]
+    fields = theirs.typeof(name).fields
+    assert ctypes.sizeof(ours) == theirs.sizeof(name)
+    assert [field for field, *_ in ours._fields_] == [field for field, _ in fields]
+    for field, kind in fields:
+        place = getattr(ours, field)
+        assert (place.offset, place.size) == (kind.offset, theirs.sizeof(kind.type))
+
+
+def spelt(kind: Any) -> str:
+    """A type of ours, as C has it, with every pointer to what is only handed on as void *."""
+    for name, ours in STRUCTURES.items():
+        if kind is POINTER(ours):
+            return f"struct {name} *"
+    return SPELT.get(kind, "void *")
+
+
+@pytest.fixture
+def portaudio() -> PortAudio:
+    try:
+        return library()
+    except (DeviceError, MissingPart) as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_take_and_return_what_sounddevice_says(name: str, theirs: Any, portaudio: PortAudio) -> None:
+    said = theirs.typeof(getattr(theirs.dlopen(portaudio.file), name))
+    result, *arguments = FUNCTIONS[name]
+    assert spelt(result) == said.result.cname
+    for ours, other in zip(arguments, said.args, strict=True):
+        handed_on = other.kind == "function" or other.cname in ("void *", "void * *")
+        assert spelt(ours) == ("void *" if handed_on else other.cname)
+
+
+def test_the_numbers_are_portaudios(portaudio: PortAudio) -> None:
+    words = {
+        Code.CHANNELS: "Invalid number of channels",
+        Code.RATE: "Invalid sample rate",
+        Code.DEVICE: "Invalid device",
+        Code.FORMAT: "Sample format not supported",
+        Code.TOO_BIG: "Buffer too big",
+        Code.TOO_SMALL: "Buffer too small",
+        Code.TIMED_OUT: "Wait timed out",
+        Code.UNAVAILABLE: "Device unavailable",
+    }
+    assert {*words, Code.HOST} == set(Code)
+    for code, text in words.items():
+        with pytest.raises(PortAudioError) as refusal:
+            portaudio._checked(code)
+        assert (str(refusal.value), refusal.value.code) == (text, code)
+    with pytest.raises(PortAudioError):  # the system's own words, whichever they are
+        portaudio._checked(Code.HOST)
+    assert portaudio._checked(3) == 3
+
+
+def test_a_device_that_is_not_there_is_refused(portaudio: PortAudio) -> None:
+    for number in (-1, 10_000):
+        with pytest.raises(PortAudioError) as refusal:
+            portaudio.check_output(number, 2, 48000.0, 0.1)
+        assert refusal.value.code == Code.DEVICE
+        with pytest.raises(PortAudioError):
+            portaudio.open_output(number, 2, 48000.0, 128, 0.1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "asio", "name"),
+    [
+        ("darwin", "macosx-14.0-arm64", False, "libportaudio.dylib"),
+        ("win32", "win-amd64", False, "libportaudio64bit.dll"),
+        ("win32", "win-amd64", True, "libportaudio64bit-asio.dll"),
+        ("win32", "win-arm64", False, "libportaudioarm64.dll"),
+        ("linux", "linux-x86_64", True, ""),
+    ],
+)
+def test_what_sounddevice_brings_along_is_found_after_what_the_system_has(
+    system: str, machine: str, asio: bool, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = ModuleSpec("_sounddevice_data", None, is_package=True)
+    assert data.submodule_search_locations is not None
+    data.submodule_search_locations.append("data")
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(module.sysconfig, "get_platform", lambda: machine)
+    monkeypatch.setattr(module, "find_spec", {"_sounddevice_data": data}.get)
+    monkeypatch.setattr(module, "find_library", {"portaudio": "the system's"}.get)
+    monkeypatch.delenv("SD_ENABLE_ASIO", raising=False)
+    if asio:
+        monkeypatch.setenv("SD_ENABLE_ASIO", "1")
+    brought = [os.path.join("data", "portaudio-binaries", name)] if name else []
+    assert list(places()) == ["the system's", *brought]
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    assert list(places()) == ["the system's"]
+
+
+def test_words_of_another_time_are_read_as_well_as_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.locale, "getencoding", lambda: "cp1252")
+    said = {"T\u00fcr".encode(): "T\u00fcr", b"T\xfcr": "T\u00fcr", None: ""}
+    assert [module._text(words) for words in said] == list(said.values())
