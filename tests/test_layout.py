@@ -146,7 +146,14 @@ def point_told(p: Any, ints: Any, floats: Any, i: int, f: int) -> Any:
 @native
 def told(w: Any, ints: Any, floats: Any) -> Any:
     """All of it, in a row; how many of either."""
-    ints[0], ints[1], ints[2], ints[3], floats[0], floats[1] = w.on, w.count, w.after, w.pair.first, w.level, w.pair.last
+    ints[0], ints[1], ints[2], ints[3], floats[0], floats[1] = (
+        w.on,
+        w.count,
+        w.after,
+        w.pair.first,
+        w.level,
+        w.pair.last,
+    )
     i, f = 4, 2
     for n in range(3):
         floats[f] = w.short[n]
@@ -237,11 +244,6 @@ class InPython:
         return answer(self.plain(kernel_told), kernel, end=(0, 0))
 
 
-@pytest.fixture
-def in_python(monkeypatch: pytest.MonkeyPatch) -> InPython:
-    return InPython(monkeypatch)
-
-
 def answer(function: Any, *where: Any, end: tuple[int, ...] = ()) -> tuple[bytes, bytes]:
     """What one of them writes into integers and floats."""
     ints, floats = np.full(4000, -9, np.int64), np.full(4000, np.inf)
@@ -314,7 +316,9 @@ def same(found: Any, given: Any) -> bool:
     """The same bits in the same shape, in numbers, arrays and groups of these."""
     if isinstance(given, tuple):
         return all(same(a, b) for a, b in zip(found, given, strict=True))
-    if np.ndim(given) == 0 and not isinstance(given, np.record):
+    if isinstance(given, np.record):
+        return bool(layout.memory(address(found), given.dtype, (1,)).tobytes() == given.tobytes())
+    if np.ndim(given) == 0:
         given = np.asarray(given, np.asarray(found).dtype)
     return np.shape(found) == np.shape(given) and np.asarray(found).tobytes() == np.asarray(given).tobytes()
 
@@ -328,8 +332,8 @@ def test_python_finds_what_it_laid_out(before: int, values: dict[str, Any]) -> N
         assert same(getattr(found, name), value), name
 
 
-@settings(max_examples=60, suppress_health_check=list(settings.default.suppress_health_check))
-@given(values=WHOLES)
+@settings(max_examples=60)
+@given(WHOLES)
 def test_compiled_code_finds_the_same_as_python(values: dict[str, Any]) -> None:
     block, start = laid(70, values)
     with pytest.MonkeyPatch.context() as patched:
@@ -373,7 +377,6 @@ def test_groups_come_back_from_their_words(before: int, kernel: Kernel) -> None:
     with pytest.MonkeyPatch.context() as patched:
         wanted = InPython(patched).kernel(kernel)
     assert answer(tell_kernel, block.ctypes.data, row.ctypes.data) == wanted
-    assert answer(tell_kernel, block.copy().ctypes.data, row.ctypes.data) != wanted or block.size == 0 or wanted
 
 
 @settings(max_examples=30)
@@ -551,7 +554,7 @@ def own(row: Any, full: Any) -> list[int]:
 
 
 def test_memory_is_aligned_and_written() -> None:
-    for size in (0, 1, 63, 64, 1000):
+    for size in (1, 63, 64, 1000):
         found = aligned(size)
         assert (found.size, found.ctypes.data % LINE) == (size, 0)
         assert not found.any()
