@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import entry, native, restore_arithmetic, single_rows
+from engine.compiled import entry, flush_to_zero, native, restore_arithmetic, single_rows
 from engine.synth import decimate, idle, output
 from engine.synth.control import take_events
 from engine.synth.memory import FADING, FREE, GLIDE, TICK, Machine, machine
