@@ -20,7 +20,10 @@ ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room)
 
 # A module imports from its own floor and from those below.
 FLOORS = (
-    {"errors", "units", "cache", "machine_code", "compiled", "vectors", "versions", "reading", "printable", "ending"},
+    {
+        *("errors", "units", "messages", "cache", "machine_code", "compiled", "vectors", "versions", "reading"),
+        *("printable", "ending"),
+    },
     {"physics"},
     {"preset"},
     {"synth"},
