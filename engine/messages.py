@@ -184,12 +184,10 @@ def unpacked(message: int) -> tuple[int, ...]:
     return (status(message), first(message), second(message))[: size_of(status(message))]
 
 
-def named(message: int) -> str:
-    """What a message is called: by its status, and what changes a controller by the controller."""
-    if kind(message) == CONTROL:
-        return CONTROLLERS.get(first(message), f"controller {first(message)}")
-    begun = status(message) if kind(message) == SYSEX else kind(message)
-    return next((known.name for known in MESSAGES if known.status == begun), "unknown")
+def named(status: int) -> str:
+    """What a message that begins so is called."""
+    begun = status if status >= SYSEX else kind(status)
+    return next((known.name for known in MESSAGES if known.status == begun), "unknown message")
 
 
 # What compiled code calls as well; engine/compiled.py makes it known to numba, which this file does without.

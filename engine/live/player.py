@@ -13,13 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import messages as midi
 from engine.live import fields as x
 from engine.live.inlet import let_go, offer_tuning, send
 from engine.live.tape import Tape
 from engine.synth import fields as f
 from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
-from engine.synth.mts import TUNING, octets_of
+from engine.synth.mts import octets_of
 
 Integers = NDArray[np.int64]
 ALL_CHANNELS = 0xFFFF
@@ -89,12 +90,13 @@ class Player:
 
         A note-off or an all-sound-off is never lost. What is neither a channel message nor a tuning is ignored.
         """
-        if data and data[0] == TUNING:
+        if data and data[0] == midi.SYSEX:
             return bool(offer_tuning(self.inlet(inlet), at, octets_of(data)))
-        short = bool(data) and data[0] & 0xE0 == 0xC0  # program change and channel pressure have one byte of data
-        if len(data) != (2 if short else 3) or not 0x80 <= data[0] < 0xF0 or not 0 <= max(data[1:]) < 0x80:
+        if not data or not midi.is_channel_message(data[0]) or len(data) != midi.size_of(data[0]):
             return True
-        return bool(send(self.inlet(inlet), at, data[0] | data[1] << 8 | (0 if short else data[2] << 16)))
+        if not 0 <= max(data[1:]) < midi.STATUS_BIT:
+            return True
+        return bool(send(self.inlet(inlet), at, midi.packed(*data)))
 
     def let_go(self, inlet: int) -> None:
         """End everything that an inlet holds; nobody else may be sending into it."""

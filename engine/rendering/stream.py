@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from engine.errors import SettingError
 from engine.rendering.errors import ScoreError
 from engine.rendering.score import Event, Score, weight
-from engine.synth.messages import AT_ONCE, spread
+from engine.synth.admission import AT_ONCE, spread
 
 Sound = NDArray[np.float32]  # [frames, channels]
 

@@ -16,10 +16,10 @@ from engine.preset.loader import Preset, load_preset
 from engine.preset.tuning import Tuning
 from engine.synth import decimate
 from engine.synth import fields as f
+from engine.synth.admission import Message, Packed, admitted, in_order, moment
 from engine.synth.bank import Setup, design_bank, reset_bank
 from engine.synth.budget import frames_at_once
 from engine.synth.errors import CallError
-from engine.synth.messages import Message, Packed, in_order, moment, packed
 from engine.synth.renderer import play
 from engine.synth.ring import push
 from engine.synth.turns import Turn, target
@@ -142,7 +142,7 @@ class Instrument:
         Messages come in the order of their samples: one that is due before another that waits already is refused. Any
         thread may call this, also while another one renders.
         """
-        messages, at = packed(data), moment(sample)
+        messages, at = admitted(data), moment(sample)
         return False not in [self._queue(at, message) for message in messages]
 
     def run(self, out: NDArray[np.float32]) -> None:
