@@ -5,18 +5,16 @@ So the command can listen to Ctrl-C before half a second of imports, and `import
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from engine.errors import EngineError, PhysicsError, PhysicsWarning, PresetError
+    from engine.music.note import Note
+    from engine.offline.render import render
     from engine.preset.loader import Preset, load_preset
     from engine.preset.rack import Rack, load_rack
-    from engine.render import render
-    from engine.rendering.note import Note
-    from engine.simulate import Simulation, simulate
+    from engine.study.simulate import Simulation, simulate
     from engine.synth.errors import BusyError, CallError
     from engine.synth.instrument import Instrument
 
@@ -45,17 +43,17 @@ _HOMES = {
     "CallError": "synth.errors",
     "EngineError": "errors",
     "Instrument": "synth.instrument",
-    "Note": "rendering.note",
+    "Note": "music.note",
     "PhysicsError": "errors",
     "PhysicsWarning": "errors",
     "Preset": "preset.loader",
     "PresetError": "errors",
     "Rack": "preset.rack",
-    "Simulation": "simulate",
+    "Simulation": "study.simulate",
     "load_preset": "preset.loader",
     "load_rack": "preset.rack",
-    "render": "render",
-    "simulate": "simulate",
+    "render": "offline.render",
+    "simulate": "study.simulate",
 }
 
 
@@ -70,14 +68,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, "__version__"})
-
-
-class _Package(ModuleType):
-    """`render` and `simulate` are functions: importing the modules of these names must not hide them."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

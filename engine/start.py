@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 
 from engine.ending import carefree, watch
-from engine.rendering.interrupts import ENDINGS, listen
+from engine.interrupts import ENDINGS, listen
 
 INTERRUPTED = 130
 

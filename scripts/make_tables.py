@@ -25,9 +25,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import engine
-from engine.live.key_table import help_lines, hint
 from engine.live.meter import Level, Load, Note, Reading, String
-from engine.live.panel import Look, draw
+from engine.live.screen.key_table import help_lines, hint
+from engine.live.screen.panel import Look, draw
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.materials import MATERIALS

@@ -37,11 +37,11 @@ from virtual_card import jack_server, missing
 import engine
 from engine import messages as midi
 from engine.errors import EngineError
-from engine.live.cards import check, choose
+from engine.live.audio.cards import check, choose
+from engine.live.audio.stream import Stream
 from engine.live.hush import hushed
 from engine.live.midi.inputs import Inputs
 from engine.live.player import Player
-from engine.live.stream import Stream
 from engine.synth import fields as f
 
 Message = tuple[int, ...]

@@ -20,26 +20,37 @@ ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room)
 
 # A module imports from its own floor and from those below.
 FLOORS = (
-    {
-        *("errors", "units", "messages", "cache", "machine_code", "compiled", "vectors", "versions", "reading"),
-        *("printable", "ending"),
-    },
+    {"errors", "units", "cache", "machine_code", "compiled", "vectors", "versions", "reading", "printable", "ending"}
+    | {"interrupts", "messages"},
     {"physics"},
     {"preset"},
     {"synth"},
-    {"simulate", "recording", "plot", "describe", "rendering", "render", "profiling", "live"},
+    {"files"},
+    {"music"},
+    {"offline"},
+    {"profiling"},
+    {"study"},
+    {"live"},
     {"commands"},
     {"cli"},
-    {"start", "jawari"},
+    {"start", "jawari", "recording"},
+)
+# Within live play, where a file beside the rooms is a room of its own; those on one floor do not know each other.
+LIVE = (
+    {"errors", "hush", "thread"},
+    {"player"},
+    {"meter", "sound_take", "changes", "demo"},
+    {"audio", "midi", "screen", "recorder"},
+    {"session", "measured"},
 )
 # Who else may be asked in, and by whom; numpy comes everywhere.
 GUESTS = {
     "numba": {"machine_code", "compiled", "vectors"},
     "llvmlite": {"machine_code", "compiled", "vectors"},
     "yaml": {"preset"},
-    "matplotlib": {"plot"},
-    "soundfile": {"rendering"},
-    "mido": {"rendering", "render", "live"},
+    "matplotlib": {"study"},
+    "soundfile": {"files"},
+    "mido": {"music", "live"},
     "rtmidi": {"live"},
     "sounddevice": {"live"},
 }
@@ -76,11 +87,11 @@ def imports(file: Path) -> Iterator[tuple[str, bool]]:
                 yield f"{base}.{alias.name}" if is_module else base, top
 
 
-def floor(room: str) -> int:
-    for i, rooms in enumerate(FLOORS):
+def floor(room: str, floors: tuple[set[str], ...] = FLOORS) -> int:
+    for i, rooms in enumerate(floors):
         if room in rooms:
             return i
-    raise AssertionError(f"engine/{room} is on no floor: say in FLOORS from where it may import")
+    raise AssertionError(f"{room} is on no floor: say in FLOORS from where it may import")
 
 
 # --- imports ----------------------------------------------------------------------------------------------------------
@@ -95,6 +106,15 @@ def test_imports_point_down(file: Path) -> None:
                 continue
             assert "." in module, "the package's own face is for users"
             assert floor(module.split(".")[1]) <= here, f"{name_of(file)} imports {module}"
+
+
+@pytest.mark.parametrize("file", sorted((PACKAGE / "live").rglob("*.py"))[1:], ids=name_of)
+def test_rooms_of_live_play_do_not_know_each_other(file: Path) -> None:
+    here = name_of(file).split(".")[1]
+    for module, _ in imports(file):
+        if module.startswith("engine.live."):
+            there = module.split(".")[2]
+            assert there == here or floor(there, LIVE) < floor(here, LIVE), f"{name_of(file)} imports {module}"
 
 
 def test_no_imports_go_in_circles() -> None:
@@ -172,7 +192,7 @@ def test_every_module_says_what_it_is(file: Path) -> None:
 
 def test_no_script_hides_a_module_of_python() -> None:
     """A script's folder comes first on the path: scripts/profile.py would break numba, string.py everything."""
-    for file in [*(ROOT / "scripts").iterdir(), *(ROOT / "tests").iterdir()]:
+    for file in [*(ROOT / "scripts").iterdir(), *(ROOT / "tests").iterdir(), *PACKAGE.iterdir()]:
         assert file.stem not in sys.stdlib_module_names
 
 

@@ -18,7 +18,7 @@ import pytest
 import engine
 from engine import cli
 from engine.errors import EngineError
-from engine.simulate import SCHEMES
+from engine.study.simulate import SCHEMES
 
 ROOT = Path(__file__).parent.parent
 QUICK = ("simulate", "tanpura", "--seconds", "2 ms")

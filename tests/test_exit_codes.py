@@ -12,8 +12,8 @@ import pytest
 from engine import cli
 from engine.commands.common import EPILOG
 from engine.errors import EngineError, Exit
-from engine.live import cards
-from engine.live.cards import Card
+from engine.live.audio import cards
+from engine.live.audio.cards import Card
 from engine.live.errors import DeviceError
 
 CARD = Card(0, "made up", "nowhere", 2, 48_000.0, True, 0.01, 0.1)

@@ -13,8 +13,8 @@ from synth.playing import SMALL
 
 import engine
 from engine.errors import EngineError
-from engine.rendering.errors import ScoreError
-from engine.rendering.score import score_of_notes
+from engine.music.errors import ScoreError
+from engine.music.score import score_of_notes
 
 STRING: dict[str, Any] = {"length": 0.4, "density": 1e-3, "tension": 40.0, "loss": {"s0": 1.0}}
 BARRIER = {"profile": "flat", "height": "-0.1 mm", "from": 0.1, "to": 0.2, "points": 5}

@@ -144,7 +144,7 @@ def test_types_have_machine_code_of_their_own(place: Path, tmp_path: Path) -> No
 def test_two_installations_share_it(place: Path, tmp_path: Path) -> None:
     """Copies of the package elsewhere, in processes of their own: what one has compiled the other only loads."""
     program = (
-        "import engine.compiled as c; from engine.live.inlet import offer; done = [0]\n"
+        "import engine.compiled as c; from engine.live.thread.inlet import offer; done = [0]\n"
         "with c.compilations(lambda count, _: done.append(count)): offer(0, 0, 0, 0)\n"
         "print(c.__file__, done[-1])"
     )
@@ -254,7 +254,7 @@ def test_a_planted_pickle_does_not_run(
 
 def test_an_empty_file_costs_a_program_a_line(place: Path, tmp_path: Path) -> None:
     """The whole way, as after a power cut: every file is empty."""
-    program = "from engine import cache; from engine.live.inlet import offer; offer(0, 0, 0, 0)"
+    program = "from engine import cache; from engine.live.thread.inlet import offer; offer(0, 0, 0, 0)"
     for expected in ("", f"damaged files in {place / machine_code.fingerprint()}: what they held is made anew\n", ""):
         run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert run.stderr == expected

@@ -127,11 +127,11 @@ import jawari.synth.instrument
 assert jawari.synth.instrument is engine.synth.instrument
 assert jawari.Instrument is engine.synth.instrument.Instrument
 from jawari.synth import fields
-import jawari.render, jawari.simulate
-from jawari.render import render
+import jawari.offline.render, jawari.study.simulate, jawari.recording
+from jawari.offline.render import render
 from jawari.physics.reference import cholesky
-import jawari.plot, engine.plot
-assert jawari.plot is engine.plot
+import jawari.study.plot, engine.study.plot
+assert jawari.study.plot is engine.study.plot
 assert callable(engine.render) and engine.render is render and callable(jawari.simulate)
 assert (cholesky.__name__, cholesky.__spec__.name) == ("engine.physics.reference.cholesky",) * 2
 for missing in ("jawari.nothing", "jawari.synth.nothing", "jawari.nothing.at_all"):

@@ -14,7 +14,6 @@ import pytest
 from scipy.optimize import brentq
 
 from engine import cli
-from engine.describe import contact_duration, describe, seconds_a_step, touching
 from engine.errors import PhysicsError, PresetError
 from engine.physics import finite_difference, modal
 from engine.physics.barrier import Obstacles
@@ -22,6 +21,7 @@ from engine.physics.problem import Pickup, Problem
 from engine.preset.files import shipped
 from engine.preset.loader import load_preset
 from engine.preset.schema import render_markdown, render_text
+from engine.study.describe import contact_duration, describe, seconds_a_step, touching
 from engine.synth.instrument import Instrument
 from engine.synth.silence import told
 from engine.units import key_to_note

@@ -126,11 +126,13 @@ def test_the_package_imports_nothing_large() -> None:
 
 
 def test_names_are_what_they_were() -> None:
-    """Functions, though modules of the same names lie beside them, in whatever order these are imported."""
+    """Functions, though modules of the same names lie in its rooms; and what documents named before it moved."""
     program = (
-        "import engine.render, engine.simulate, engine.commands.simulate, engine;"
+        "import engine.offline.render, engine.study.simulate, engine.commands.simulate, engine;"
         "from engine import simulate, Instrument;"
         "assert callable(engine.render) and callable(engine.simulate) and engine.simulate is simulate;"
+        "from engine.recording import record, summarise; import engine.recording;"
+        "assert engine.recording.record is engine.study.recording.record is record;"
         "assert set(engine.__all__) <= set(dir(engine)) and engine.__version__;"
         "from engine import *; load_preset('sitar')"
     )

@@ -41,7 +41,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _cards() -> list[str]:
-    from engine.live.cards import cards, choose
+    from engine.live.audio.cards import cards, choose
 
     default = choose().index
     return [

@@ -13,13 +13,13 @@ from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity,
 from engine.commands.racks import add_map, make_rack, remembered
 from engine.ending import carefree
 from engine.errors import PresetError
-from engine.live.key_table import help_lines
+from engine.files.errors import FileError
+from engine.files.target import named
+from engine.interrupts import stoppable
+from engine.live.screen.key_table import help_lines
+from engine.music.sources import phrase, read_score
 from engine.preset.files import shipped
 from engine.preset.rack import is_rack
-from engine.render import phrase, read_score
-from engine.rendering.errors import FileError
-from engine.rendering.interrupts import stoppable
-from engine.rendering.target import named
 from engine.units import parse_quantity
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     latency, delay = _latency(args.latency), _delay(args.midi_delay)
     tuning(args.tuning)
 
-    from engine.live.cards import check, choose
+    from engine.live.audio.cards import check, choose
     from engine.live.recorder import check_takes
     from engine.live.session import Plan
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
-from engine.describe import Description, Octave, Touching, describe
 from engine.ending import carefree
 from engine.errors import Exit, PresetError
 from engine.preset.files import shipped
@@ -19,6 +18,7 @@ from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import format_channels, is_rack, load_rack
 from engine.preset.schema import KEYS, render_markdown, render_text
 from engine.printable import printable
+from engine.study.describe import Description, Octave, Touching, describe
 from engine.synth.silence import told, try_design
 from engine.units import hz_to_key, key_to_note
 

@@ -14,6 +14,9 @@ import numpy as np
 
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
 from engine.errors import PresetError
+from engine.files.target import check_target, named
+from engine.interrupts import stoppable
+from engine.offline.report import write_report
 from engine.preset.arguments import HIGHEST_RATE, LOWEST_RATE
 from engine.preset.complaints import shown
 from engine.preset.files import shipped
@@ -27,9 +30,6 @@ from engine.profiling.report import NAMES, Earlier, make_report, played, read_re
 from engine.profiling.rig import Blocks, Recorder, Setup, Take, record_blocks
 from engine.profiling.sweep import Listener, Plan, Point, Results, Section, sweep
 from engine.profiling.tables import comparison, heading, row, summary
-from engine.rendering.interrupts import stoppable
-from engine.rendering.report import write_report
-from engine.rendering.target import check_target, named
 from engine.synth.instrument import Instrument
 from engine.units import note_to_key
 
@@ -110,7 +110,7 @@ def _run(args: argparse.Namespace) -> int:
         raise UsageError(f"--tolerance = {args.tolerance}: must be 1 or more, new / old; try 1.15")
     report, figure = (None if path is None else check_target(path, force=True) for path in (args.json, args.plot))
     if figure:
-        from engine.plot import check
+        from engine.study.plot import check
 
         check(figure)
     earlier = None if args.compare is None else read_report(args.compare)
@@ -152,7 +152,7 @@ def _measure(
         write_report(report, content, force=True)
         print(f"wrote {named(args.json)}")
     if figure and results.points and stopped is None:
-        from engine.plot import plot_loads
+        from engine.study.plot import plot_loads
 
         plot_loads(results.points, plan.setup.sample_rate, figure)
         print(f"wrote {named(args.plot)}")

@@ -10,10 +10,10 @@ from typing import Any
 
 from engine.commands.common import UsageError
 from engine.errors import PresetError
+from engine.music.errors import ScoreError
 from engine.preset.complaints import shown
 from engine.preset.loader import load_preset
 from engine.preset.rack import MOST_PARTS, Rack, bank, is_rack, load_rack, parse_channels
-from engine.rendering.errors import ScoreError
 
 MAP_HELP = (
     "a preset for a MIDI channel, channels 5-8 or channels 1,3: 1=sitar 2=tanpura 5-8=mine.yaml; the others are played "

@@ -14,24 +14,25 @@ from engine import messages as midi
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity, tuning
 from engine.commands.racks import add_map, facts_for, make_rack, mapped_channels, rack_of_take, stem
 from engine.errors import EngineError, SettingError
+from engine.files.audio_file import Format, check_sound_target
+from engine.files.errors import FileError
+from engine.files.formats import BIT_DEPTHS, DEFAULT_DEPTH, FORMATS, SUFFIXES
+from engine.files.target import check_output, is_sink, is_stdout, named
+from engine.interrupts import stoppable
+from engine.music.errors import ScoreError
+from engine.music.midi_file import read_midi
+from engine.music.note import parse_notes
+from engine.music.score import DRUMS, Score, score_of_notes
+from engine.music.sources import phrase
+from engine.offline.job import Job, Output, Setup, Treatment
+from engine.offline.pool import Outcome, cores, run_jobs
+from engine.offline.progress import Progress
+from engine.offline.report import make_report, write_report
 from engine.preset.complaints import shown
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import Rack, is_rack
 from engine.printable import printable
-from engine.render import phrase
-from engine.rendering.audio_file import Format, check_sound_target
-from engine.rendering.errors import FileError, ScoreError
-from engine.rendering.formats import BIT_DEPTHS, DEFAULT_DEPTH, FORMATS, SUFFIXES
-from engine.rendering.interrupts import stoppable
-from engine.rendering.job import Job, Output, Setup, Treatment
-from engine.rendering.midi_file import read_midi
-from engine.rendering.note import parse_notes
-from engine.rendering.pool import Outcome, cores, run_jobs
-from engine.rendering.progress import Progress
-from engine.rendering.report import make_report, write_report
-from engine.rendering.score import DRUMS, Score, score_of_notes
-from engine.rendering.target import check_output, is_sink, is_stdout, named
 from engine.synth.silence import silent_keys, told
 
 _MOST_DB = 200.0

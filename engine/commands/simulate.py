@@ -13,14 +13,14 @@ import numpy as np
 from engine.commands.common import EPILOG, Commands, Help, quantity
 from engine.ending import carefree
 from engine.errors import SettingError
+from engine.files.errors import FileError
+from engine.files.target import check_target, named
+from engine.interrupts import stoppable
 from engine.physics.record import MOST_BYTES
 from engine.physics.string import Array
 from engine.preset.loader import load_preset
-from engine.recording import Summary, record, summarise
-from engine.rendering.errors import FileError
-from engine.rendering.interrupts import stoppable
-from engine.rendering.target import check_target, named
-from engine.simulate import SCHEMES, Order, Shape, make_order, perform, warm_up
+from engine.study.recording import Summary, record, summarise
+from engine.study.simulate import SCHEMES, Order, Shape, make_order, perform, warm_up
 
 MEMORY = f"""a run of fd or modal is summed up, and written, piece by piece: memory does not grow with it. What
 --plot and the slow schemes have to keep is at most {MOST_BYTES >> 20} MiB."""
@@ -63,7 +63,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
 def _run(args: argparse.Namespace) -> int:
     output, figure = (None if path is None else check_target(path, force=True) for path in (args.output, args.plot))
     if figure:
-        from engine.plot import check, plot
+        from engine.study.plot import check, plot
 
         check(figure)
     started = time.perf_counter()

@@ -10,10 +10,10 @@ import numpy as np
 from engine import messages as midi
 from engine.compiled import now
 from engine.errors import EngineError
-from engine.live.cards import check, choose
+from engine.live.audio.cards import check, choose
+from engine.live.audio.stream import Stream
 from engine.live.errors import DeviceError
 from engine.live.player import Integers, Player
-from engine.live.stream import Stream
 from engine.synth.instrument import Instrument
 
 SECOND = 1_000_000_000

@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from engine.compiled import now
-from engine.live import fields as x
 from engine.live.player import Integers, Player
+from engine.live.thread import fields as x
 from engine.synth import fields as f
 from engine.synth.instrument import Instrument
 from engine.synth.output import KNEE, limit

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import messages as midi
-from engine.live import fields as x
-from engine.live.inlet import let_go, offer_tuning, send
-from engine.live.tape import Tape
+from engine.live.thread import fields as x
+from engine.live.thread.inlet import let_go, offer_tuning, send
+from engine.live.thread.tape import Tape
 from engine.synth import fields as f
 from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument

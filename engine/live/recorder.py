@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from engine.files.errors import FileError
+from engine.files.target import check_target, named
+from engine.files.unfinished import Unfinished, free_names, left_in
+from engine.interrupts import held
 from engine.live.player import Player
 from engine.live.sound_take import SoundTake, is_sound
-from engine.live.take import Take
-from engine.live.tape import Tape
-from engine.live.unfinished import Unfinished, free_names, left_in
-from engine.rendering.errors import FileError
-from engine.rendering.interrupts import held
-from engine.rendering.target import check_target, named
+from engine.live.thread.tape import Tape
+from engine.music.take import Take
 
 SCORES = (".mid", ".midi", ".smf")
 TURN, SYNC = 0.05, 5.0  # s

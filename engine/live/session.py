@@ -16,24 +16,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.live.cards import Card
+from engine.interrupts import Stopped
+from engine.live.audio.cards import Card
+from engine.live.audio.locked import lock_memory
+from engine.live.audio.portaudio import JACK
+from engine.live.audio.stream import Stream
+from engine.live.audio.watch import Watch
 from engine.live.changes import Programs
-from engine.live.computer_keys import ComputerKeys
 from engine.live.demo import Demo
-from engine.live.display import Display
-from engine.live.key_table import Command, help_lines
-from engine.live.locked import lock_memory
 from engine.live.meter import Meter, Reading
 from engine.live.midi.inputs import Inputs
-from engine.live.news import report
 from engine.live.player import Player
-from engine.live.portaudio import JACK
 from engine.live.recorder import Recorder
-from engine.live.stream import Stream
-from engine.live.watch import Watch
+from engine.live.screen.computer_keys import ComputerKeys
+from engine.live.screen.display import Display
+from engine.live.screen.key_table import Command, help_lines
+from engine.live.screen.news import report
+from engine.music.score import Score
 from engine.preset.rack import Rack
-from engine.rendering.interrupts import Stopped
-from engine.rendering.score import Score
 from engine.synth.ensemble import Seats, design_part
 from engine.synth.instrument import Instrument
 from engine.synth.silence import told

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.live.tape import Tape
-from engine.live.unfinished import Unfinished
-from engine.rendering.audio_file import Format, audio_file
-from engine.rendering.errors import FileError
-from engine.rendering.formats import DEFAULT_DEPTH, codec_of
-from engine.rendering.target import named, publish
+from engine.files.audio_file import Format, audio_file
+from engine.files.errors import FileError
+from engine.files.formats import DEFAULT_DEPTH, codec_of
+from engine.files.target import named, publish
+from engine.files.unfinished import Unfinished
+from engine.live.thread.tape import Tape
 
 WAVES = (".wav", ".wave")
 _FLOATS, _ENDLESS, _CHUNK = 3, (1 << 32) - 1, 1 << 16

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from engine.offline.pool import cores
 from engine.profiling import clocked
-from engine.rendering.pool import cores
 from engine.versions import version_of
 
 SPUN = 200_000_000  # ns

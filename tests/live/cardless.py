@@ -18,10 +18,11 @@ import numpy as np
 
 from engine import cli
 from engine.compiled import now
-from engine.live import cards, session
-from engine.live.block import run_block
-from engine.live.cards import Card
+from engine.live import session
+from engine.live.audio import cards
+from engine.live.audio.cards import Card
 from engine.live.player import Player
+from engine.live.thread.block import run_block
 
 CARD = Card(0, "invented", "none", 2, 48_000.0, True, 0.01, 0.1)
 BLOCK = 128

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from synth.playing import limited
 
 from engine.compiled import now
-from engine.live.block import run_block
 from engine.live.player import Player
+from engine.live.thread.block import run_block
 from engine.synth import fields as f
 from engine.synth.instrument import Instrument
 

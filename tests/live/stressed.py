@@ -18,11 +18,11 @@ from live.midi_playing import be_busy
 from numpy.typing import NDArray
 
 from engine.compiled import now
-from engine.live.cards import choose
+from engine.live.audio.cards import choose
+from engine.live.audio.portaudio import library
+from engine.live.audio.stream import Stream
 from engine.live.midi.inputs import Inputs
 from engine.live.player import Player
-from engine.live.portaudio import library
-from engine.live.stream import Stream
 from engine.preset.files import shipped
 from engine.synth.instrument import Instrument
 

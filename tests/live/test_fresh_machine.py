@@ -26,7 +26,7 @@ def test_what_places_events_does_not_depend_on_the_age_of_the_machine(which: str
     before = shifted_clock.shifted(which)
     told = subprocess.run([*before, sys.executable, "-c", SPOKEN], capture_output=True, text=True, check=True)
     assert least < float(told.stdout) < most
-    places = ["tests/live/test_inlet.py", "tests/live/test_clock.py"]
+    places = ["tests/live/thread/test_inlet.py", "tests/live/thread/test_clock.py"]
     command = [*before, sys.executable, "-m", "pytest", "-n0", "-p", "no:cacheprovider", *places, "-k", SAMPLE]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)

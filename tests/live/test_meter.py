@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from live.readings import READING
 from synth.playing import instrument
 
-from engine.live import fields as x
-from engine.live.block import run_block
 from engine.live.meter import FALL, HOLD, SILENCE, WINDOW, Level, Load, Meter, Note, Reading, String
-from engine.live.news import count, news, report, status
-from engine.live.panel import BLOCK_CHARACTERS, HIGH, Look, bar, bare, draw, duration
 from engine.live.player import Player
-from engine.live.terminal import cells, cut
+from engine.live.screen.news import count, news, report, status
+from engine.live.screen.panel import BLOCK_CHARACTERS, HIGH, Look, bar, bare, draw, duration
+from engine.live.screen.terminal import cells, cut
+from engine.live.thread import fields as x
+from engine.live.thread.block import run_block
 from engine.synth import fields as f
 from engine.synth.output import limit
 from engine.units import key_to_note

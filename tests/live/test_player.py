@@ -13,8 +13,8 @@ from live.driving import CEILING, Card, flushed, held, part_of, unpacked
 from numpy.typing import NDArray
 from synth.playing import SMALL, bend, cc, limited, off, on, pressure
 
-from engine.live import fields as x
 from engine.live.player import MOST_KEPT, Gauges, Player
+from engine.live.thread import fields as x
 from engine.synth import fields as f
 from engine.synth.instrument import Instrument
 

@@ -14,12 +14,12 @@ from synth.playing import SMALL, bend, cc, limited, off, on, pressure
 from engine.errors import EngineError
 from engine.live.changes import Programs
 from engine.live.player import Player
-from engine.live.take import Take
+from engine.music.midi_file import read_midi
+from engine.music.take import Take
+from engine.offline.job import Setup, make_player
+from engine.offline.stream import stream
 from engine.preset.loader import load_preset
 from engine.preset.rack import Part, Rack, bank
-from engine.rendering.job import Setup, make_player
-from engine.rendering.midi_file import read_midi
-from engine.rendering.stream import stream
 from engine.synth.ensemble import Ensemble, Seats, design_part
 from engine.synth.instrument import Instrument
 

@@ -19,14 +19,14 @@ from live.jack import wait_for
 from synth.playing import on
 
 from engine import cli
+from engine.files.errors import FileError
+from engine.files.unfinished import Unfinished
 from engine.live import recorder
 from engine.live.player import Player
 from engine.live.recorder import Recorder, check_takes, recover_in
 from engine.live.sound_take import SoundTake
-from engine.live.take import Take
-from engine.live.tape import Tape
-from engine.live.unfinished import Unfinished
-from engine.rendering.errors import FileError
+from engine.live.thread.tape import Tape
+from engine.music.take import Take
 
 RATE = 48_000
 HERE = Path(__file__).parent

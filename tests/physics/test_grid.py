@@ -13,17 +13,7 @@ from physics.problems import STEEL, floats, powers, strings
 from scipy.optimize import linprog
 
 from engine.errors import PhysicsError
-from engine.physics.grid import (
-    AUDIBLE,
-    MARGIN,
-    REACH,
-    WORST_FIT,
-    Grid,
-    difference_taps,
-    grid,
-    interpolation,
-    symbol,
-)
+from engine.physics.grid import AUDIBLE, MARGIN, REACH, WORST_FIT, Grid, difference_taps, grid, interpolation, symbol
 from engine.physics.string import Array, Loss, String
 
 rates = st.sampled_from([22_050.0, 44_100.0, 48_000.0, 96_000.0, 384_000.0])

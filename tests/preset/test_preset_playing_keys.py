@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import PhysicsError, PresetError
+from engine.music.note import parse_notes
 from engine.physics.problem import Pickup
 from engine.preset.files import shipped
 from engine.preset.loader import load_preset
 from engine.preset.playing import MAX_CONTROLLERS, RESERVED, TARGETS, Controller, Velocity
 from engine.preset.schema import KEYS
 from engine.preset.tuning import load_tuning
-from engine.rendering.note import parse_notes
 from engine.units import note_to_key
 
 STRING = {"string": {"length": 1.0, "density": 1e-3, "tension": 100.0}}

@@ -16,7 +16,7 @@ from engine.errors import PhysicsError
 from engine.physics import contact, finite_difference, grid
 from engine.physics.barrier import ContactPoints
 from engine.preset.loader import load_preset, shipped
-from engine.simulate import SCHEMES, simulate
+from engine.study.simulate import SCHEMES, simulate
 from engine.synth import budget
 from engine.synth.instrument import Instrument
 from engine.synth.rehearsal import REHEARSED

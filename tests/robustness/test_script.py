@@ -24,9 +24,9 @@ from robustness_parts.playing import Fault, perform
 from robustness_parts.random_presets import random_preset
 
 from engine.errors import EngineError, PhysicsError, PresetError
+from engine.music.midi_file import parse_midi
 from engine.preset.loader import load_preset
 from engine.preset.schema import KEYS, plain
-from engine.rendering.midi_file import parse_midi
 from engine.synth import fields as f
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "robustness.py"

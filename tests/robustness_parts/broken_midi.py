@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from engine import Instrument
-from engine.rendering.midi_file import read_midi
-from engine.rendering.stream import stream
+from engine.music.midi_file import read_midi
+from engine.offline.stream import stream
 from robustness_parts.playing import expect, inspect
 from robustness_parts.random_music import gesture, mpe_zone
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from engine import Instrument
 from engine.compiled import now
-from engine.live.block import run_block
 from engine.live.player import Player
+from engine.live.thread.block import run_block
 from engine.synth import fields as f
 
 RATE, BLOCK = 48_000, 128

@@ -32,8 +32,8 @@ from synth.playing import (
     states,
 )
 
+from engine.music.midi_file import midi_bytes, parse_midi
 from engine.physics.string import Array
-from engine.rendering.midi_file import midi_bytes, parse_midi
 from engine.synth import fields as f
 from engine.synth.instrument import Instrument
 

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from engine.errors import EngineError
-from engine.live import fields as x
 from engine.live.errors import MissingPart, PortError
 from engine.live.midi.choice import best
 from engine.live.midi.way import CLIENT, Port, Way, is_ours
 from engine.live.player import Player
+from engine.live.thread import fields as x
 from engine.preset.complaints import shown
 
 FIRST = 2  # the inlets before are the session's own

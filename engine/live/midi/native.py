@@ -126,7 +126,7 @@ class CHandle:
         self._call("opening a virtual input", self._library.rtmidi_open_virtual_port, name.encode())
 
     def _fill(self, inlet: int) -> None:
-        from engine.live import callback
+        from engine.live.thread import callback
 
         midi: Any = callback.midi
         self._call("listening", self._library.rtmidi_in_set_callback, midi.address, inlet)

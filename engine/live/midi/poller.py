@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from threading import Lock, Thread
 from typing import Protocol
 
-from engine.live.inlet import offer, offer_tuning
+from engine.live.thread.inlet import offer, offer_tuning
 from engine.messages import SYSEX
 from engine.synth.mts import octets_of
 
