@@ -187,12 +187,9 @@ def _read_events(track: memoryview, events: Events, first_track: bool) -> tuple[
                     _read_tempo(body[-3:], tick, events)
                 elif kind == TEXT and first_track and body[: len(FACTS)] == FACTS:
                     _read_facts(bytes(body), events)
-            elif status in (
-                midi.SYSEX,
-                midi.SYSEX_END,
-            ):  # of all that is system exclusive only tunings mean something to a string
+            elif status in (midi.SYSEX, midi.SYSEX_END):  # the latter goes on with one, or begins anything
                 body, at = _body(track, at)
-                if status == midi.SYSEX:
+                if status == midi.SYSEX:  # of all these only tunings mean something to a string
                     _read_tuning(bytes((status, *body)), tick, events)
             else:
                 raise Damage("no such event")
