@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from engine import messages as midi
 from engine.compiled import now
 from engine.errors import EngineError
 from engine.live.audio.cards import check, choose
@@ -45,7 +46,7 @@ def _play(player: Player, events: Any, count: int, rows: list[Integers]) -> None
         while sent < len(events):
             message = int(events[sent, 1])
             at = start + round(int(events[sent, 0]) * SECOND / player.sample_rate)
-            if at > horizon or not player.send((message & 0xFF, message >> 8 & 0x7F, message >> 16 & 0x7F), at):
+            if at > horizon or not player.send(midi.unpacked(message), at):
                 break
             sent += 1
         fresh = player.new_blocks("profile")

@@ -11,7 +11,7 @@ from engine.errors import SettingError
 from engine.files.audio_file import Sound
 from engine.music.errors import ScoreError
 from engine.music.score import Event, Score, weight
-from engine.synth.messages import AT_ONCE, spread
+from engine.synth.admission import AT_ONCE, spread
 
 CHUNK = 4096  # frames handed on at once; where silence is looked for, so lengths do not depend on the block size
 LONGEST_TAIL = 30.0  # s, of strings that go on sounding after the last event

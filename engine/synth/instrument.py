@@ -19,13 +19,13 @@ from engine.preset.loader import Preset, load_preset
 from engine.preset.tuning import Tuning
 from engine.printable import printable
 from engine.synth import decimate
+from engine.synth.admission import Message, Packed, admitted, in_order, moment
 from engine.synth.bank import Bank, Setup, lay_out
 from engine.synth.budget import MOST_BYTES, frames_at_once
 from engine.synth.errors import CallError
 from engine.synth.image import ImageError, designed_or_kept, unpacked
 from engine.synth.image import packed as image_of
 from engine.synth.memory import FREE, RING_SIZE, Machine
-from engine.synth.messages import Message, Packed, in_order, moment, packed
 from engine.synth.renderer import play
 from engine.synth.ring import push
 from engine.synth.turns import Turn, target
@@ -174,7 +174,7 @@ class Instrument:
         Messages come in the order of their samples: one that is due before another that waits already is refused. Any
         thread may call this, also while another one renders.
         """
-        messages, at = packed(data), moment(sample)
+        messages, at = admitted(data), moment(sample)
         return False not in [self._queue(at, message) for message in messages]
 
     def run(self, out: NDArray[np.float32]) -> None:
