@@ -166,10 +166,7 @@ def record(declaration: type[T]) -> type[T]:
     made.dtype = np.dtype((np.record, _dtype(placed, end))) if made.plain else None
     made.numba_type = RecordType(declaration)
     for part in placed:
-        if part.shape:
-            delattr(declaration, part.name)
-        if not made.plain:
-            setattr(declaration, part.name, _Reach(part))
+        setattr(declaration, part.name, _Reach(part))
     return declaration
 
 
@@ -200,6 +197,11 @@ def _entry(of: Any) -> Any:
     return of.dtype if hasattr(of, "numba_type") else np.dtype(of)
 
 
+def _slot(part: Field) -> Any:
+    """What a scalar is in memory: a bool is a whole word."""
+    return np.int64 if part.of is bool else part.of
+
+
 def _dtype(placed: list[Field], size: int) -> Any:
     formats = [(np.dtype(np.int64) if p.of is bool else _entry(p.of), p.shape or ()) for p in placed]
     names, offsets = [p.name for p in placed], [p.offset for p in placed]
@@ -215,7 +217,7 @@ def memory(address: int, dtype: Any, shape: tuple[int, ...]) -> Any:
 
 
 class _Reach:
-    """A field of a record that has far ones, as Python sees it."""
+    """A field of a record, as Python sees it: numpy's own records do not know that an array in them holds records."""
 
     def __init__(self, part: Field) -> None:
         self.part = part
@@ -226,11 +228,11 @@ class _Reach:
             return part
         here = holder.address + part.offset
         if part.kind == "scalar":
-            return memory(here, np.dtype(np.int64) if part.of is bool else part.of, (1,))[0]
+            return memory(here, _slot(part), (1,))[0]
         if part.kind == "group":
             return rebuilt(part.of, holder.address, memory(here, np.int64, (part.words,)))
         if part.kind == "record":
-            return memory(here, _entry(part.of), (1,))[0]
+            return seen(part.of, here)
         if part.shape is not None:
             return memory(here, _entry(part.of), part.shape)
         words = memory(here, np.int64, (part.words,))
@@ -239,7 +241,7 @@ class _Reach:
     def __set__(self, holder: Any, value: Any) -> None:
         if self.part.kind != "scalar":
             raise TypeError(f"{self.part.name} is not replaced, its entries are")
-        memory(holder.address + self.part.offset, self.part.of, (1,))[0] = value
+        memory(holder.address + self.part.offset, _slot(self.part), (1,))[0] = value
 
 
 def at(declaration: type[T]) -> Callable[[Any], T]:
@@ -261,12 +263,9 @@ def at(declaration: type[T]) -> Callable[[Any], T]:
 
 def seen(declaration: type[T], address: int) -> T:
     """The record that lies at an address, for Python."""
-    made: Any = declaration
-    if made.plain:
-        return memory(address, made.dtype, (1,))[0]  # type: ignore[no-any-return]
-    holder = declaration.__new__(declaration)
-    holder.address = int(address)  # type: ignore[attr-defined]
-    return holder
+    holder: Any = declaration.__new__(declaration)
+    holder.address = int(address)
+    return holder  # type: ignore[no-any-return]
 
 
 class RecordType(types.Type):  # type: ignore[misc]
@@ -528,7 +527,7 @@ def _stored(arena: Arena, part: Field, value: Any, blank: Collection[str], path:
         inner = [f"{path}.{own}" for own in words_of(part.of)] if path in blank else blank
         return [int(word) for word in store(arena, value, inner, f"{path}.")]
     if part.kind == "scalar":
-        return [int(np.array([value], part.of if part.of is not bool else np.int64).view(np.int64)[0])]
+        return [int(np.array([value], _slot(part)).view(np.int64)[0])]
     array = np.asarray(value)
     if array.dtype != _entry(part.of) or array.ndim != part.dimensions:
         raise TypeError(f"{path}: {array.dtype} in {array.ndim} dimensions is not what is declared")
@@ -564,7 +563,7 @@ def lay(arena: Arena, declaration: type, start: int, **values: Any) -> Callable[
         for part, value in written:
             here = block[start + part.offset :]
             if part.kind == "scalar":
-                here[:8].view(np.int64 if part.of is bool else part.of)[0] = value
+                here[:8].view(_slot(part))[0] = value
             elif part.shape is not None:
                 count = _item(part.of) * prod(part.shape)
                 here[:count].view(_entry(part.of)).reshape(part.shape)[...] = value

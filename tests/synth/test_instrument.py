@@ -45,7 +45,7 @@ from engine.physics.string import Array
 from engine.preset.loader import Preset, load_preset
 from engine.preset.playing import Controller, Velocity
 from engine.preset.tuning import Tuning
-from engine.synth import control, decimate, machine, memory, output, renderer, voices
+from engine.synth import control, decimate, grid_string, memory, modal_string, output, renderer, strings, voices
 from engine.synth.instrument import Instrument
 
 CEILING = 10.0 ** (-0.1 / 20.0)  # -0.1 dBFS
@@ -286,7 +286,9 @@ def test_other_threads_run_while_a_block_is_rendered() -> None:
     assert inside > 1000
 
 
-@pytest.mark.parametrize("module", [renderer, voices, control, machine, decimate, output, retune])
+@pytest.mark.parametrize(
+    "module", [renderer, voices, control, strings, modal_string, grid_string, decimate, output, retune]
+)
 def test_the_renderer_can_neither_allocate_nor_hold_the_interpreter_s_lock(module: Any) -> None:
     """Compiled so, every function of it: with _nrt off, numba refuses whatever would need memory."""
     compiled = [found for found in vars(module).values() if hasattr(found, "targetoptions")]

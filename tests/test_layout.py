@@ -1,0 +1,620 @@
+"""Declared memory: what Python lays out, compiled code finds by the same names, wherever the block lies; and back."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from engine import layout
+from engine.compiled import called_by_python, native
+from engine.layout import (
+    LINE,
+    Arena,
+    IntegerRows,
+    Integers,
+    Matrix,
+    Rows,
+    Singles,
+    Vector,
+    address,
+    aligned,
+    at,
+    count_of,
+    fields_of,
+    inside,
+    lay,
+    opener,
+    own_arrays,
+    rebuilt,
+    record,
+    seen,
+    size_of,
+    store,
+    words_of,
+    zeros,
+)
+
+pytestmark = pytest.mark.interpreted
+
+
+@record
+class Point:
+    """Nothing but scalars and arrays inside: numpy has such records, too."""
+
+    height: float
+    number: int
+    on: bool
+    ages: Integers = inside(2)
+    weights: Matrix = inside(2, 3)
+
+
+@record
+class Pair:
+    """Records inside a record, one alone and some in a row."""
+
+    first: int
+    point: Point
+    points: Rows[Point] = inside(3)
+    last: float
+
+
+class Law(NamedTuple):
+    slope: float
+    steps: int
+    up: bool
+    taps: Vector
+
+
+class Kernel(NamedTuple):
+    gain: float
+    law: Law
+    table: Matrix
+    order: Integers
+    other: Law
+    rows: IntegerRows
+    count: int
+
+
+@record
+class Whole:
+    """All that there is."""
+
+    on: bool
+    count: int
+    level: float
+    short: Vector = inside(3)
+    vector: Vector
+    matrix: Matrix
+    integers: Integers
+    rows: IntegerRows
+    singles: Singles
+    points: Rows[Point]
+    kernel: Kernel
+    pair: Pair
+    after: int
+
+
+whole_at, open_kernel = at(Whole), opener(Kernel)
+
+
+# --- the same fields, read and changed by compiled code and by Python -------------------------------------------------
+
+
+@native
+def law_told(law: Any, ints: Any, floats: Any, i: int, f: int) -> Any:
+    floats[f], ints[i], ints[i + 1] = law.slope, law.steps, law.up
+    for n in range(law.taps.size):
+        floats[f + 1 + n] = law.taps[n]
+    return i + 2, f + 1 + law.taps.size
+
+
+@native
+def kernel_told(k: Any, ints: Any, floats: Any, i: int, f: int) -> Any:
+    floats[f], ints[i] = k.gain, k.count
+    i, f = law_told(k.law, ints, floats, i + 1, f + 1)
+    i, f = law_told(k.other, ints, floats, i, f)
+    for n in range(k.table.shape[0]):
+        for m in range(k.table.shape[1]):
+            floats[f] = k.table[n, m]
+            f += 1
+    for n in range(k.order.size):
+        ints[i] = k.order[n]
+        i += 1
+    for n in range(k.rows.shape[0]):
+        for m in range(k.rows.shape[1]):
+            ints[i] = k.rows[n, m]
+            i += 1
+    return i, f
+
+
+@native
+def point_told(p: Any, ints: Any, floats: Any, i: int, f: int) -> Any:
+    floats[f], ints[i], ints[i + 1], f = p.height, p.number, p.on, f + 1
+    for n in range(2):
+        ints[i + 2 + n] = p.ages[n]
+        for m in range(3):
+            floats[f] = p.weights[n, m]
+            f += 1
+    return i + 4, f
+
+
+@native
+def told(w: Any, ints: Any, floats: Any) -> Any:
+    """All of it, in a row; how many of either."""
+    ints[0], ints[1], ints[2], ints[3], floats[0], floats[1] = (
+        w.on,
+        w.count,
+        w.after,
+        w.pair.first,
+        w.level,
+        w.pair.last,
+    )
+    i, f = 4, 2
+    for n in range(3):
+        floats[f] = w.short[n]
+        f += 1
+    for n in range(w.vector.size):
+        floats[f] = w.vector[n]
+        f += 1
+    for n in range(w.singles.size):
+        floats[f] = w.singles[n]
+        f += 1
+    for n in range(w.matrix.shape[0]):
+        for m in range(w.matrix.shape[1]):
+            floats[f] = w.matrix[n, m]
+            f += 1
+    for n in range(w.integers.size):
+        ints[i] = w.integers[n]
+        i += 1
+    for n in range(w.rows.shape[0]):
+        for m in range(w.rows.shape[1]):
+            ints[i] = w.rows[n, m]
+            i += 1
+    for n in range(w.points.size):
+        i, f = point_told(w.points[n], ints, floats, i, f)
+    for n in range(3):
+        i, f = point_told(w.pair.points[n], ints, floats, i, f)
+    i, f = point_told(w.pair.point, ints, floats, i, f)
+    return kernel_told(w.kernel, ints, floats, i, f)
+
+
+@native
+def changed(w: Any) -> None:
+    """Something of every kind, also a float by an integer."""
+    w.on, w.count, w.level, w.after = not w.on, w.count // 2 - 1, w.count // 4, 7
+    w.short[1], w.pair.first, w.pair.last = 2.5, -5, -0.25
+    w.pair.point.height, w.pair.points[1].number, w.pair.points[2].on = 1.5, 11, True
+    w.pair.points[0].weights[1, 2] = 12.0
+    for n in range(w.points.size):
+        p = w.points[n]
+        p.number, p.height, p.on, p.ages[1], p.weights[0, 1] = n, -p.height, False, n + 3, 0.5
+    for n in range(w.vector.size):
+        w.vector[n] += n
+    for n in range(w.rows.shape[0]):
+        w.rows[n, w.rows.shape[1] - 1] = n
+    for n in range(w.kernel.law.taps.size):
+        w.kernel.law.taps[n] = 3.0 * n
+    for n in range(w.singles.size):
+        w.singles[n] = 0.5
+
+
+@called_by_python
+def tell_at(place: Any, ints: Any, floats: Any) -> Any:
+    return told(whole_at(place), ints, floats)
+
+
+@called_by_python
+def change_at(place: Any) -> None:
+    changed(whole_at(place))
+
+
+@called_by_python
+def tell_kernel(base: Any, row: Any, ints: Any, floats: Any) -> Any:
+    return kernel_told(open_kernel(base, row), ints, floats, 0, 0)
+
+
+@called_by_python
+def places(thing: Any, found: Any) -> None:
+    """Where compiled code sees a record and what is in it."""
+    w = whole_at(thing)
+    found[0], found[1], found[2] = address(w), address(w.vector), address(w.pair)
+    found[3], found[4] = address(w.pair.points[2]), address(w.points[w.points.size - 1])
+
+
+class InPython:
+    """The functions above, as Python runs them over records as Python has them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("law_told", "kernel_told", "point_told"):
+            monkeypatch.setitem(globals(), name, self.plain(globals()[name]))
+
+    @staticmethod
+    def plain(function: Any) -> Any:
+        return getattr(function, "py_func", function)
+
+    def told(self, block: Any) -> tuple[bytes, bytes]:
+        return answer(self.plain(told), seen(Whole, block.ctypes.data))
+
+    def kernel(self, kernel: Kernel) -> tuple[bytes, bytes]:
+        return answer(self.plain(kernel_told), kernel, end=(0, 0))
+
+
+def answer(function: Any, *where: Any, end: tuple[int, ...] = ()) -> tuple[bytes, bytes]:
+    """What one of them writes into integers and floats."""
+    ints, floats = np.full(4000, -9, np.int64), np.full(4000, np.inf)
+    i, f = function(*where, ints, floats, *end)
+    assert (ints[i:] == -9).all()
+    return ints[:i].tobytes(), floats[:f].tobytes()
+
+
+# --- random layouts ---------------------------------------------------------------------------------------------------
+
+FLOATS = st.floats(width=64)
+INTS = st.integers(-(2**63), 2**63 - 1)
+SIZES = st.integers(0, 5)
+VECTORS = SIZES.flatmap(lambda n: arrays(np.float64, n, elements=FLOATS))
+MATRICES = st.tuples(SIZES, SIZES).flatmap(lambda shape: arrays(np.float64, shape, elements=FLOATS))
+INTEGERS = SIZES.flatmap(lambda n: arrays(np.int64, n, elements=INTS))
+TABLES = st.tuples(SIZES, st.integers(1, 4)).flatmap(lambda shape: arrays(np.int64, shape, elements=INTS))
+SINGLES = SIZES.flatmap(lambda n: arrays(np.float32, n, elements=st.floats(width=32, allow_nan=False)))
+LAWS = st.builds(Law, FLOATS, INTS, st.booleans(), VECTORS)
+KERNELS = st.builds(Kernel, FLOATS, LAWS, MATRICES, INTEGERS, LAWS, TABLES, INTS)
+
+
+@st.composite
+def points(draw: st.DrawFn, count: int | None = None) -> Any:
+    found = zeros(Point, draw(SIZES) if count is None else count)
+    for p in found:
+        p.height, p.number, p.on = draw(FLOATS), draw(INTS), draw(st.booleans())
+        p.ages[:] = draw(st.tuples(INTS, INTS))
+        p.weights[:] = draw(arrays(np.float64, (2, 3), elements=FLOATS))
+    return found
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> Any:
+    (found,) = zeros(Pair, 1)
+    found.first, found.last = draw(INTS), draw(FLOATS)
+    found.point, found.points[:] = draw(points(1))[0], draw(points(3))
+    return found
+
+
+WHOLES = st.fixed_dictionaries({
+    "on": st.booleans(),
+    "count": INTS,
+    "level": FLOATS,
+    "short": arrays(np.float64, 3, elements=FLOATS),
+    "vector": VECTORS,
+    "matrix": MATRICES,
+    "integers": INTEGERS,
+    "rows": TABLES,
+    "singles": SINGLES,
+    "points": points(),
+    "kernel": KERNELS,
+    "pair": pairs(),
+    "after": INTS,
+})  # fmt: skip
+
+
+def laid(before: int, values: dict[str, Any]) -> tuple[Any, int]:
+    """A block with a Whole in it that begins somewhere."""
+    arena = Arena()
+    arena.room(before)
+    start = arena.room(size_of(Whole))
+    write = lay(arena, Whole, start, **values)
+    block = arena.sealed()
+    write(block)
+    return block, start
+
+
+def same(found: Any, given: Any) -> bool:
+    """The same bits in the same shape, in numbers, arrays and groups of these."""
+    if isinstance(given, tuple):
+        return all(same(a, b) for a, b in zip(found, given, strict=True))
+    if isinstance(given, np.record):
+        return bool(layout.memory(address(found), given.dtype, (1,)).tobytes() == given.tobytes())
+    if np.ndim(given) == 0:
+        given = np.asarray(given, np.asarray(found).dtype)
+    return np.shape(found) == np.shape(given) and np.asarray(found).tobytes() == np.asarray(given).tobytes()
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 200), WHOLES)
+def test_python_finds_what_it_laid_out(before: int, values: dict[str, Any]) -> None:
+    block, start = laid(before, values)
+    found = seen(Whole, block.ctypes.data + start)
+    for name, value in values.items():
+        assert same(getattr(found, name), value), name
+
+
+@settings(max_examples=60)
+@given(WHOLES)
+def test_compiled_code_finds_the_same_as_python(values: dict[str, Any]) -> None:
+    block, start = laid(70, values)
+    with pytest.MonkeyPatch.context() as patched:
+        assert answer(tell_at, block.ctypes.data + start) == InPython(patched).told(block[start:])
+
+
+@settings(max_examples=60)
+@given(values=WHOLES)
+def test_compiled_code_changes_what_python_changes(values: dict[str, Any]) -> None:
+    """To the last byte of the block, so nothing beside it either."""
+    values["count"] //= 2
+    one, start = laid(0, values)
+    other = aligned(one.size)
+    other[:] = one
+    change_at(one.ctypes.data + start)
+    InPython.plain(changed)(seen(Whole, other.ctypes.data + start))
+    assert one.tobytes() == other.tobytes()
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 300), WHOLES, st.integers(0, 20))
+def test_a_block_that_is_copied_elsewhere_is_the_same(before: int, values: dict[str, Any], away: int) -> None:
+    """Also where no cache line begins; and once the first is gone, it is no matter what is written over it."""
+    block, start = laid(before, values)
+    wanted, room = answer(tell_at, block.ctypes.data + start), np.zeros(block.size + 8 * away, np.uint8)
+    copy = room[8 * away :]
+    copy[:] = block
+    block[:] = 0xFF
+    assert answer(tell_at, copy.ctypes.data + start) == wanted
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 300), KERNELS)
+def test_groups_come_back_from_their_words(before: int, kernel: Kernel) -> None:
+    arena = Arena()
+    arena.room(before)
+    row = store(arena, kernel)
+    assert row.shape == (count_of(Kernel),)
+    block = arena.sealed()
+    assert same(rebuilt(Kernel, block.ctypes.data, row), kernel)
+    with pytest.MonkeyPatch.context() as patched:
+        wanted = InPython(patched).kernel(kernel)
+    assert answer(tell_kernel, block.ctypes.data, row.ctypes.data) == wanted
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 300), WHOLES)
+def test_arrays_begin_on_the_border_of_a_cache_line(before: int, values: dict[str, Any]) -> None:
+    block, start = laid(before, values)
+    assert block.ctypes.data % LINE == start % LINE == 0
+    found = seen(Whole, block.ctypes.data + start)
+    for array in (found.vector, found.matrix, found.rows, found.singles, found.points, found.kernel.law.taps):
+        assert address(array) % LINE == 0 or array.size == 0
+        assert block.ctypes.data <= address(array) <= block.ctypes.data + block.size - array.nbytes
+
+
+# --- closed forms -----------------------------------------------------------------------------------------------------
+
+
+def test_a_record_is_as_large_as_its_fields() -> None:
+    assert [(part.name, part.offset) for part in fields_of(Point)] == [
+        ("height", 0), ("number", 8), ("on", 16), ("ages", 24), ("weights", 40),
+    ]  # fmt: skip
+    assert size_of(Point) == 88 == zeros(Point, 1).dtype.itemsize
+    assert [(part.name, part.offset) for part in fields_of(Pair)] == [
+        ("first", 0), ("point", 8), ("points", 96), ("last", 96 + 3 * 88),
+    ]  # fmt: skip
+    assert size_of(Pair) == 96 + 3 * 88 + 8
+
+
+def test_an_array_elsewhere_is_its_place_and_its_shape() -> None:
+    found = {part.name: part.offset for part in fields_of(Whole)}
+    assert found["vector"] == 24 + 3 * 8
+    assert found["matrix"] - found["vector"] == 8 * (1 + 1)
+    assert found["integers"] - found["matrix"] == 8 * (1 + 2)
+    assert found["kernel"] - found["points"] == 8 * (1 + 1)
+    assert found["pair"] - found["kernel"] == 8 * count_of(Kernel)
+    assert found["after"] - found["pair"] == size_of(Pair)
+
+
+def test_words_are_counted_by_their_paths() -> None:
+    assert count_of(Law) == 1 + 1 + 1 + 2
+    assert count_of(Kernel) == 1 + 5 + 3 + 2 + 5 + 3 + 1
+    assert words_of(Kernel) == {
+        "gain": 0, "law": 1, "law.slope": 1, "law.steps": 2, "law.up": 3, "law.taps": 4, "table": 6, "order": 9,
+        "other": 11, "other.slope": 11, "other.steps": 12, "other.up": 13, "other.taps": 14, "rows": 16, "count": 19,
+    }  # fmt: skip
+    assert own_arrays(Kernel, ["order", "other.taps", "table"]) == [(6, 2), (9, 1), (14, 1)]
+    assert own_arrays(Kernel, ["law"]) == [(4, 1)]
+    assert own_arrays(Kernel, []) == []
+
+
+@record
+class Narrow:
+    """Entries of four bytes."""
+
+    before: int
+    thin: Singles = inside(3)
+    after: int
+
+
+def test_single_floats_inside_take_whole_words() -> None:
+    assert [part.offset for part in fields_of(Narrow)] == [0, 8, 24]
+    assert size_of(Narrow) == 32
+
+
+SOME: dict[str, Any] = {
+    "kernel": Kernel(
+        1.0, Law(2.0, 3, True, np.ones(3)), np.ones((2, 2)), np.arange(3), Law(0.5, -1, False, np.ones(1)),
+        np.ones((2, 2), np.int64), 9,
+    ),
+    "vector": np.arange(5.0),
+    "points": zeros(Point, 3),
+}  # fmt: skip
+
+
+def test_compiled_code_and_python_see_things_at_the_same_addresses() -> None:
+    block, _ = laid(0, SOME)
+    found, w = np.zeros(5, np.int64), seen(Whole, block.ctypes.data)
+    places(block.ctypes.data, found)
+    wanted = (w, w.vector, w.pair, w.pair.points[2], w.points[2])
+    assert found.tolist() == [
+        block.ctypes.data,
+        address(w.vector),
+        block.ctypes.data + next(part.offset for part in fields_of(Whole) if part.name == "pair"),
+        address(w.pair.points) + 2 * size_of(Point),
+        address(w.points) + 2 * size_of(Point),
+    ]
+    assert address(wanted[0]) == block.ctypes.data
+
+
+def test_what_is_not_given_is_zero_and_has_no_entries() -> None:
+    block, _ = laid(0, {})
+    found = seen(Whole, block.ctypes.data)
+    assert (found.on, found.count, found.level, found.after) == (0, 0, 0.0, 0)
+    assert not found.short.any()
+    assert [getattr(found, name).shape for name in ("vector", "matrix", "integers", "rows", "singles", "points")] == [
+        (0,), (0, 0), (0,), (0, 0), (0,), (0,),
+    ]  # fmt: skip
+    assert found.kernel.table.shape == (0, 0)
+    assert found.kernel.law[:3] == (0.0, 0, False)
+    assert not block.any()
+    ints, floats = answer(tell_at, block.ctypes.data)
+    assert not any(ints)
+    assert not any(floats)
+
+
+def test_a_shape_is_an_array_of_zeros() -> None:
+    block, _ = laid(0, {"vector": (7,), "matrix": (2, 3), "points": (4,)})
+    found = seen(Whole, block.ctypes.data)
+    assert (found.vector.shape, found.matrix.shape, found.points.shape) == ((7,), (2, 3), (4,))
+    assert not found.vector.any()
+    found.vector[:], found.matrix[:], found.points.number = 1.0, 2.0, 3
+    assert (found.vector.sum(), found.matrix.sum(), found.points.number.sum()) == (7.0, 12.0, 12)
+
+
+def test_a_field_of_all_records_is_an_array_of_the_memory_itself() -> None:
+    block, _ = laid(0, SOME)
+    found = seen(Whole, block.ctypes.data)
+    found.points.height[1], found.points[2].number, found.pair.points.on = 2.5, 7, 1
+    found.points[0].ages[1], found.pair.point.weights[1, 1] = 8, 9.0
+    again = seen(Whole, block.ctypes.data)
+    assert again.points.height.tolist() == [0.0, 2.5, 0.0]
+    assert again.points.number.tolist() == [0, 0, 7]
+    assert (again.points.ages[0, 1], again.pair.point.weights[1, 1], again.pair.points[2].on) == (8, 9.0, 1)
+    found.count, found.level, found.on = 5, 1.5, True
+    assert (again.count, again.level, again.on) == (5, 1.5, 1)
+
+
+def test_the_same_array_is_placed_once_and_copied_when_the_arena_is_sealed() -> None:
+    arena, shared = Arena(), np.arange(3.0)
+    row = store(arena, Law(0.0, 0, False, shared))
+    size = arena.size
+    assert (store(arena, Law(0.0, 0, False, shared)) == row).all()
+    assert arena.size == size
+    assert store(arena, Law(0.0, 0, False, np.arange(3.0)))[3] == size
+    shared[1] = 9.0
+    block = arena.sealed()
+    shared[1] = 8.0
+    assert rebuilt(Law, block.ctypes.data, row).taps.tolist() == [0.0, 9.0, 2.0]
+
+
+def test_arrays_are_laid_out_row_by_row_however_they_stood_before() -> None:
+    arena, table = Arena(), np.arange(12.0).reshape(3, 4)
+    kernel = SOME["kernel"]._replace(table=table.T[::-1])
+    row = store(arena, kernel)
+    block = arena.sealed()
+    assert (rebuilt(Kernel, block.ctypes.data, row).table == table.T[::-1]).all()
+
+
+def test_an_arena_may_lie_behind_another() -> None:
+    front, back = Arena(), Arena()
+    front.room(100)
+    row = store(back, SOME["kernel"])
+    start = front.append(back)
+    assert start == 128
+    for word, _ in own_arrays(Kernel, ["law", "table", "order", "other", "rows"]):
+        row[word] += start
+    block = front.sealed()
+    assert same(rebuilt(Kernel, block.ctypes.data, row), SOME["kernel"])
+
+
+def test_of_what_is_blank_only_the_shape_is_kept() -> None:
+    for blank, kept in ((("table", "law.taps"), {"order", "other", "rows"}), (("law", "other", "order"), {"rows"})):
+        arena, whole = Arena(), Arena()
+        row, full = store(arena, SOME["kernel"], blank), store(whole, SOME["kernel"])
+        words = words_of(Kernel)
+        left_out = {word for word, _ in own_arrays(Kernel, blank)}
+        assert [row[word] for word in left_out] == [0] * len(left_out)
+        assert all(row[n] == full[n] for n in range(len(row)) if n not in left_out | set(own(row, full)))
+        assert arena.size == whole.size - LINE * len(left_out)
+        assert kept <= set(words)
+
+
+def own(row: Any, full: Any) -> list[int]:
+    """Places that moved up because something before them is not there."""
+    return [n for n in range(len(row)) if row[n] != full[n] and row[n] % LINE == full[n] % LINE == 0]
+
+
+def test_memory_is_aligned_and_written() -> None:
+    for size in (1, 63, 64, 1000):
+        found = aligned(size)
+        assert (found.size, found.ctypes.data % LINE) == (size, 0)
+        assert not found.any()
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "path"),
+    [
+        ("table", np.ones((2, 2), np.float32), "table: float32 in 2 dimensions"),
+        ("table", np.ones(4), "table: float64 in 1 dimensions"),
+        ("order", np.ones(3), "order: float64 in 1 dimensions"),
+        ("order", np.ones((1, 3), np.int64), "order: int64 in 2 dimensions"),
+        ("law", Law(0.0, 0, False, np.arange(3)), r"law\.taps: int64 in 1 dimensions"),
+        ("other", Law(0.0, 0, False, np.float64(3.0)), r"other\.taps: float64 in 0 dimensions"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_group_s_array_is_what_is_declared_or_refused(field: str, value: Any, path: str) -> None:
+    with pytest.raises(TypeError, match=f"^{path} is not what is declared$"):
+        store(Arena(), SOME["kernel"]._replace(**{field: value}))
+    with pytest.raises(TypeError, match=path):
+        laid(0, {**SOME, "kernel": SOME["kernel"]._replace(**{field: value})})
+
+
+def test_what_is_not_declared_is_not_laid_out() -> None:
+    with pytest.raises(TypeError, match=r"^Whole has no cuont, levle$"):
+        laid(0, {**SOME, "cuont": 3, "levle": 1.0})
+
+
+@pytest.mark.parametrize("name", ["all", "flags", "size", "real", "mean", "address"])
+def test_a_field_may_not_be_called_like_something_that_records_have(name: str) -> None:
+    """Python would read that in its place, and say nothing."""
+    declaration = type("Wrong", (), {"__annotations__": {"right": int, name: int}, "__module__": __name__})
+    with pytest.raises(TypeError, match=rf"Wrong\.{name}"):
+        record(declaration)
+
+
+@pytest.mark.parametrize("kind", [str, complex, list, None])
+def test_a_field_that_no_memory_can_hold_is_refused(kind: Any) -> None:
+    declaration = type("Wrong", (), {"__annotations__": {"right": int, "wrong": kind}, "__module__": __name__})
+    with pytest.raises(TypeError, match=r"Wrong\.wrong: memory has no"):
+        record(declaration)
+
+
+def test_an_array_is_not_replaced_by_name() -> None:
+    """Its entries are: whoever holds it would not notice."""
+    block, _ = laid(0, SOME)
+    for name in ("vector", "short", "points", "kernel", "pair"):
+        with pytest.raises(TypeError, match=f"{name} is not replaced"):
+            setattr(seen(Whole, block.ctypes.data), name, np.zeros(3))
+
+
+@pytest.mark.skipif(layout.INTERPRETED, reason="compiled code only")
+def test_compiled_code_refuses_names_that_are_not_declared() -> None:
+    @called_by_python
+    def wrong(place: Any) -> Any:
+        return whole_at(place).levle
+
+    block, _ = laid(0, SOME)
+    with pytest.raises(Exception, match="levle"):
+        wrong(block.ctypes.data)
