@@ -40,7 +40,7 @@ FLOORS = (
 LIVE = (
     {"errors", "hush", "thread"},
     {"player"},
-    {"meter", "sound_take", "changes", "demo"},
+    {"meter", "sound_take", "changes", "ahead"},
     {"audio", "midi", "screen", "recorder"},
     {"session", "measured"},
 )
