@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import engine
+from engine import messages as midi
 from engine.layout import aligned
 from engine.physics import modal
 from engine.physics.excitation import pulse
@@ -40,7 +41,7 @@ def instrument(oversample: int, polyphony: int) -> engine.Instrument:
 def strike(made: engine.Instrument, keys: list[int]) -> None:
     """One note for each key now, on channels in turn so that a key may sound more than once."""
     for i, key in enumerate(keys):
-        made.schedule(made.clock, (0x90 | i // len(KEYS) % 16, key, 100))
+        made.schedule(made.clock, (midi.NOTE_ON | i // len(KEYS) % 16, key, 100))
 
 
 def seconds_per_block(made: engine.Instrument, keys: list[int], seconds: float) -> float:
@@ -52,10 +53,10 @@ def seconds_per_block(made: engine.Instrument, keys: list[int], seconds: float) 
         made.run(out)
     times = []
     for n in range(max(round(seconds * RATE / BLOCK), 50)):
-        events = [(made.clock + n % BLOCK, (0xB0, 16, n % 128))] if n % 8 == 0 else []
+        events = [(made.clock + n % BLOCK, (midi.CONTROL, 16, n % 128))] if n % 8 == 0 else []
         if n % 40 == 0:
             i = n // 40 % len(keys)
-            events.append((made.clock + 17, (0x90 | i // len(KEYS) % 16, keys[i], 80)))
+            events.append((made.clock + 17, (midi.NOTE_ON | i // len(KEYS) % 16, keys[i], 80)))
         for event in sorted(events):
             made.schedule(*event)
         start = time.perf_counter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import tokenize
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room)
 # A module imports from its own floor and from those below.
 FLOORS = (
     {"errors", "units", "cache", "machine_code", "compiled", "vectors", "versions", "reading", "printable", "ending"}
-    | {"interrupts", "terminal"},
+    | {"interrupts", "messages", "terminal"},
     {"physics"},
     {"preset"},
     {"files"},
@@ -39,7 +40,7 @@ FLOORS = (
 LIVE = (
     {"errors", "hush", "thread"},
     {"player"},
-    {"meter", "sound_take", "changes", "demo"},
+    {"meter", "sound_take", "changes", "ahead"},
     {"audio", "midi", "screen", "recorder"},
     {"session", "measured"},
 )
@@ -57,6 +58,14 @@ LAZY = {"matplotlib", "soundfile", "mido", "rtmidi"}  # the engine works without
 WORLD = {
     *("os", "io", "pathlib", "sys", "shutil", "tempfile", "glob", "subprocess", "socket", "argparse", "logging"),
     *("json", "csv", "pickle", "sqlite3", "urllib", "http", "threading", "multiprocessing"),
+}
+
+
+# Bytes from 0x80 on, written as such, that are no MIDI message's.
+OTHER_BYTES = {
+    "engine/music/midi_run.py": {"0x80"},  # of a number in a MIDI file: more of it follows
+    "engine/synth/admission.py": {"0xFF"},  # the largest byte
+    "engine/live/midi/native.py": {"0xFF"},  # begins no text in UTF-8
 }
 
 
@@ -208,6 +217,20 @@ def test_compiler_flags_are_named_in_one_place() -> None:
         if name_of(file) != "compiled":
             for node in ast.walk(tree(file)):
                 assert getattr(node, "attr", getattr(node, "id", "")) not in ("njit", "jit", "guvectorize")
+
+
+def test_midi_is_spelled_in_one_place() -> None:
+    """Every other file asks messages.py: for a status, its channel, how long a message is."""
+    found: dict[str, set[str]] = {}
+    for file in [*SOURCES, *(ROOT / "scripts").rglob("*.py")]:
+        with tokenize.open(file) as text:
+            for token in tokenize.generate_tokens(text.readline):
+                number = token.type == tokenize.NUMBER and re.fullmatch(r"(?i)0x(0f|[89a-f][0-9a-f])", token.string)
+                octets = token.type == tokenize.STRING and re.match(r"(?is)b.*\\x[89a-f][0-9a-f]", token.string)
+                if number or octets:
+                    found.setdefault(file.relative_to(ROOT).as_posix(), set()).add(token.string)
+    assert found.pop("engine/messages.py")
+    assert found == OTHER_BYTES
 
 
 # --- size and form ----------------------------------------------------------------------------------------------------

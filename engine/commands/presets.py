@@ -10,6 +10,7 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
+from engine import messages as midi
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
 from engine.ending import carefree
 from engine.errors import Exit, PresetError
@@ -191,7 +192,8 @@ def _playing_lines(preset: Preset) -> Iterator[str]:
     yield _row("tracking", ", ".join(f"{name} {power:g}" for name, power in vars(preset.tracking).items()))
     for c in preset.controllers:
         unit = KEYS[c.to].unit
-        yield _row("map", f"{c.source} moves {c.to} from {c.low:g} to {c.high:g} {unit}".rstrip())
+        called = f" ({midi.CONTROLLERS[c.number]})" if c.number in midi.CONTROLLERS else ""
+        yield _row("map", f"{c.source}{called} moves {c.to} from {c.low:g} to {c.high:g} {unit}".rstrip())
     if preset.phrase:
         yield _row("phrase", preset.phrase)
 

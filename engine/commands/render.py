@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from engine import messages as midi
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity, tuning
 from engine.commands.racks import add_map, facts_for, make_rack, mapped_channels, rack_of_take, stem
 from engine.errors import EngineError, SettingError
@@ -206,7 +207,7 @@ def _presets(args: argparse.Namespace, facts: Mapping[str, Any]) -> list[tuple[s
 
 def _note_programs(args: argparse.Namespace, given: Score | None, presets: Sequence[Preset | Rack]) -> None:
     """Program changes are for a rack; alone, a preset plays whatever the file asks for."""
-    changes = int((given.data[:, 0] & 0xF0 == 0xC0).sum()) if given else 0
+    changes = int((midi.kind(given.data[:, 0]) == midi.PROGRAM).sum()) if given else 0
     if changes and any(isinstance(preset, Preset) for preset in presets):
         remark = f"{changes} program changes passed over; --map or a rack gives channels presets"
         _note(f"{printable(str(args.midi))}: {remark}")

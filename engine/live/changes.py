@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from textwrap import wrap
 
+from engine import messages as midi
 from engine.errors import EngineError
 from engine.live.player import Player
 from engine.synth.instrument import Instrument
@@ -46,10 +47,10 @@ class Programs:
             return
         self._wanted = numbers[(numbers.index(self._now(numbers)) + by) % len(numbers)]
         for channel in range(CHANNELS):
-            for number, value in ((0, self._wanted >> 14), (32, self._wanted >> 7 & 0x7F)):
+            for number, value in ((midi.BANK, self._wanted >> 14), (midi.BANK_FINE, self._wanted >> 7 & 0x7F)):
                 if max(self.names) > 0x7F:
-                    self.player.send([0xB0 | channel, number, value])
-            self.player.send([0xC0 | channel, self._wanted & 0x7F])
+                    self.player.send([midi.CONTROL | channel, number, value])
+            self.player.send([midi.PROGRAM | channel, self._wanted & 0x7F])
 
     def _now(self, numbers: list[int]) -> int:
         """The program from which one steps on: the one that is coming, or that is played."""

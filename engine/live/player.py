@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import messages as midi
 from engine.layout import address, aligned, seen, size_of
 from engine.live.thread.inlet import let_go, offer_tuning, send
 from engine.live.thread.memory import UNASKED, Journal, Log, Stage
@@ -20,7 +21,7 @@ from engine.live.thread.tape import Tape
 from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
 from engine.synth.memory import PARTS
-from engine.synth.mts import TUNING, octets_of
+from engine.synth.mts import octets_of
 
 Integers = NDArray[np.int64]
 ALL_CHANNELS = 0xFFFF
@@ -81,13 +82,14 @@ class Player:
 
         A note-off or an all-sound-off is never lost. What is neither a channel message nor a tuning is ignored.
         """
-        if data and data[0] == TUNING:
+        if data and data[0] == midi.SYSEX:
             octet = octets_of(data)
             return bool(offer_tuning(self.inlet(inlet), at, octet.ctypes.data, octet.size))
-        short = bool(data) and data[0] & 0xE0 == 0xC0  # program change and channel pressure have one byte of data
-        if len(data) != (2 if short else 3) or not 0x80 <= data[0] < 0xF0 or not 0 <= max(data[1:]) < 0x80:
+        if not data or not midi.is_channel_message(data[0]) or len(data) != midi.size_of(data[0]):
             return True
-        return bool(send(self.inlet(inlet), at, data[0] | data[1] << 8 | (0 if short else data[2] << 16)))
+        if not 0 <= max(data[1:]) < midi.STATUS_BIT:
+            return True
+        return bool(send(self.inlet(inlet), at, midi.packed(*data)))
 
     def let_go(self, inlet: int) -> None:
         """End everything that an inlet holds; nobody else may be sending into it."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.ending import carefree
 from engine.files.audio_file import AudioFile, Format, Sound, audio_file
-from engine.files.formats import FULL_SCALE
+from engine.files.formats import FULL_SCALE, codec_of
 from engine.music.score import Score
 from engine.offline.levels import Level, Meter, Spool, Wanted, level, limited
 from engine.offline.stream import Player, most_frames, stream
@@ -172,7 +172,9 @@ def _settle(job: Job, take: _Take, peak: float) -> dict[str, Any]:
     """Write what was played, now that the peak of all that belongs together is known."""
     began, how = time.perf_counter(), job.treatment
     full_scale = inf if how.limit else FULL_SCALE[how.depth]
-    chosen = level(peak, take.spool.meter.loudness_lufs, how.wanted, full_scale)
+    form = take.file.form
+    floats = "32f" in codec_of(take.output.path, form.rate, form.depth, form.unnamed).depths
+    chosen = level(peak, take.spool.meter.loudness_lufs, how.wanted, full_scale, floats)
     written = _write(job, take.output, take.file, take.spool.chunks(), chosen)
     return written | take.facts | _timing(written, take.seconds + time.perf_counter() - began)
 

@@ -99,10 +99,11 @@ class Level(NamedTuple):
     remark: str = ""
 
 
-def level(peak: float, lufs: float | None, wanted: Wanted, full_scale: float) -> Level:
+def level(peak: float, lufs: float | None, wanted: Wanted, full_scale: float, floats: bool = True) -> Level:
     """The gain that gives what is wanted, lowered where a sample would be over full scale and be cut off.
 
     `full_scale` is the largest sample that a file's format holds; infinity for floats, and for what will be limited.
+    `floats` says whether it could hold those, which keep any level.
     """
     gain, remark = db_to_gain(wanted.gain), ""
     if wanted.peak is not None and peak > 0.0:
@@ -117,9 +118,8 @@ def level(peak: float, lufs: float | None, wanted: Wanted, full_scale: float) ->
     if loud <= 1.0 + 1e-9:  # what was asked for, but for the last bit
         return Level(full_scale / peak)
     lowered = f"lowered by {gain_to_db(loud / CEILING):.1f} dB so that nothing is cut off"
-    return Level(
-        CEILING / peak, f"peak {gain_to_db(loud):+.1f} dBFS, {lowered}; --bit-depth 32f keeps the level, --limit bends"
-    )
+    keeps = f"{'' if floats else '.wav with '}--bit-depth 32f keeps the level"
+    return Level(CEILING / peak, f"peak {gain_to_db(loud):+.1f} dBFS, {lowered}; {keeps}, --limit bends")
 
 
 class Wanted(NamedTuple):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine import messages as midi
+
 MAX_CONTROLLERS = 16
 
 # Controllers that mean something to the instrument itself, or to no instrument.
 RESERVED = {
-    **dict.fromkeys((0, 32), "selects a bank"),
-    **dict.fromkeys((6, 38, *range(96, 102)), "sets the range of the pitch bend"),
-    64: "is the sustain pedal",
-    66: "is the sostenuto pedal",
-    67: "is the soft pedal",
+    **dict.fromkeys((midi.BANK, midi.BANK_FINE), "selects a bank"),
+    **dict.fromkeys(midi.PARAMETERS, "sets the range of the pitch bend"),
+    **{pedal: f"is the {midi.CONTROLLERS[pedal]}" for pedal in midi.PEDALS},
 }
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import messages as midi
 from engine.layout import Arena, Rows, lay, seen, size_of, zeros
 from engine.physics import finite_difference
 from engine.physics.excitation import SHAPES
@@ -220,8 +221,8 @@ def _maps(preset: Preset) -> Rows[memory.Map]:
 
 def _strip(preset: Preset, channels: int) -> int:
     """Which of volume, expression and pan are left to channel strips; to one loudspeaker nothing is panned."""
-    parts = {strips.VOLUME: memory.BY_VOLUME, strips.EXPRESSION: memory.BY_EXPRESSION}
+    parts = {midi.VOLUME: memory.BY_VOLUME, midi.EXPRESSION: memory.BY_EXPRESSION}
     if channels == 2:
-        parts[strips.PAN] = memory.BY_PAN
+        parts[midi.PAN] = memory.BY_PAN
     mapped = {c.number for c in preset.controllers}
     return sum(part for number, part in parts.items() if number not in mapped)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine import messages as midi
 from engine.compiled import native
 from engine.synth import strips
 from engine.synth.memory import (
@@ -18,32 +19,27 @@ from engine.synth.memory import (
 from engine.synth.mts import TUNING, code_of, is_at_once
 from engine.synth.ring import flagged, flagged_since, head, take
 from engine.synth.voices import begin, departure, pluck, set_moving
-from engine.synth.zones import MANAGERS, hears, reset_controllers, resize, share_range
-
-SUSTAIN, SOSTENUTO = 64, 66
-DATA, DATA_FINE, NRPN_FINE, NRPN, RPN_FINE, RPN = 6, 38, 98, 99, 100, 101
-ALL_SOUND_OFF, RESET_CONTROLLERS, ALL_NOTES_OFF = 120, 121, 123
-FOR_BENDS, FOR_ZONES = 0, 6  # registered parameters
+from engine.synth.zones import hears, reset_controllers, resize, share_range
 
 
 @native
 def obey(m: Machine, message: int) -> None:
-    """One message: of a channel, packed as status | first << 8 | second << 16, or of a key's tuning (mts.py)."""
-    status, channel = message & 0xF0, message & 0x0F
-    first, second = (message >> 8) & 0x7F, (message >> 16) & 0x7F
-    if status == 0x90 and second > 0:
+    """One message: of a channel (messages.py), or of a key's tuning (mts.py)."""
+    kind, channel = midi.kind(message), midi.channel(message)
+    first, second = midi.first(message), midi.second(message)
+    if midi.begins_note(message):
         note_on(m, channel, first, second)
-    elif status == 0x80 or status == 0x90:
+    elif midi.ends_note(message):
         note_off(m, channel, first)
-    elif status == 0xB0:
+    elif kind == midi.CONTROL:
         control(m, channel, first, second)
-    elif status == 0xD0:
+    elif kind == midi.PRESSURE:
         m.channels[channel].position[PRESSURE] = first
         stir(m, channel)
-    elif status == 0xE0:
-        m.channels[channel].bend = (first | second << 7) - 8192
+    elif kind == midi.WHEEL:
+        m.channels[channel].bend = midi.bend(message)
         stir(m, channel)
-    elif status == TUNING:
+    elif kind == TUNING:
         retune(m, first, code_of(message), is_at_once(message))
 
 
@@ -138,7 +134,7 @@ def control(m: Machine, channel: int, number: int, value: int) -> None:
     own = m.channels[channel].position
     earlier = own[number]
     own[number] = value
-    if number == SOSTENUTO:
+    if number == midi.SOSTENUTO:
         for v in range(m.slots):
             voice = m.voices[v]
             if hears(m, voice.channel, channel):
@@ -146,24 +142,24 @@ def control(m: Machine, channel: int, number: int, value: int) -> None:
                     voice.sostenuto = 1 if voice.state == HELD else 0
                 elif value < 64:
                     voice.sostenuto = 0
-    elif number in (NRPN, NRPN_FINE):
-        own[RPN] = own[RPN_FINE] = UNMOVED  # data that follow are not for a registered parameter
-    elif number in (DATA, DATA_FINE) and own[RPN] == 0:
+    elif number in (midi.NRPN, midi.NRPN_FINE):
+        own[midi.RPN] = own[midi.RPN_FINE] = UNMOVED  # data that follow are not for a registered parameter
+    elif number in (midi.DATA, midi.DATA_FINE) and own[midi.RPN] == 0:
         set_parameter(m, channel, number, value)
-    elif number == ALL_SOUND_OFF:
+    elif number == midi.ALL_SOUND_OFF:
         silence(m, channel)
-    elif number == RESET_CONTROLLERS:
+    elif number == midi.RESET_CONTROLLERS:
         for other in range(CHANNELS):
             if hears(m, other, channel):
                 reset_controllers(m.channels[other])
         for v in range(m.slots):
             if hears(m, m.voices[v].channel, channel):
                 m.voices[v].sostenuto = 0
-    elif number >= ALL_NOTES_OFF:
+    elif number >= midi.ALL_NOTES_OFF:
         let_go(m, channel)
     if moves_strings(m, number):
         stir(m, channel)
-    if number in (strips.VOLUME, strips.PAN, strips.EXPRESSION, RESET_CONTROLLERS):
+    if number in (midi.VOLUME, midi.PAN, midi.EXPRESSION, midi.RESET_CONTROLLERS):
         strips.turn_all(m)
 
 
@@ -171,15 +167,20 @@ def control(m: Machine, channel: int, number: int, value: int) -> None:
 def set_parameter(m: Machine, channel: int, number: int, value: int) -> None:
     """The bend's range, in semitones and cents, or the number of a zone's members."""
     own = m.channels[channel]
-    if own.position[RPN_FINE] == FOR_BENDS:
+    if own.position[midi.RPN_FINE] == midi.BEND_RANGE:
         fine = own.range % 100.0
-        own.range = value * 100.0 + fine if number == DATA else own.range - fine + min(value, 99)
+        own.range = value * 100.0 + fine if number == midi.DATA else own.range - fine + min(value, 99)
         share_range(m, channel)
         stir(m, own.manager)
-    elif own.position[RPN_FINE] == FOR_ZONES and number == DATA and channel in MANAGERS and value < CHANNELS:
+    elif (
+        own.position[midi.RPN_FINE] == midi.ZONE
+        and number == midi.DATA
+        and channel in midi.MANAGERS
+        and value < CHANNELS
+    ):
         begin_anew(m, channel, resize(m, channel, value))
         strips.turn_all(m)
-        own.position[RPN], own.position[RPN_FINE] = 0, FOR_ZONES  # still chosen: only controllers were reset
+        own.position[midi.RPN], own.position[midi.RPN_FINE] = 0, midi.ZONE  # still chosen: only controllers were reset
 
 
 @native
@@ -210,7 +211,8 @@ def moves_strings(m: Machine, number: int) -> bool:
     mapped = False
     for r in range(m.maps.size):
         mapped |= m.maps[r].controller == number
-    return mapped or number in (SUSTAIN, SOSTENUTO, DATA, DATA_FINE) or number >= ALL_SOUND_OFF
+    own = (midi.SUSTAIN, midi.SOSTENUTO, midi.DATA, midi.DATA_FINE)
+    return mapped or number in own or number >= midi.MODES
 
 
 @native

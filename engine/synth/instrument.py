@@ -19,15 +19,16 @@ from engine.preset.loader import Preset, load_preset
 from engine.preset.tuning import Tuning
 from engine.printable import printable
 from engine.synth import decimate
+from engine.synth.admission import Message, Packed, admitted, in_order, moment
 from engine.synth.bank import Bank, Setup, lay_out
 from engine.synth.budget import MOST_BYTES, frames_at_once
 from engine.synth.errors import CallError
+from engine.synth.feed import Feed
 from engine.synth.image import ImageError, designed_or_kept, unpacked
 from engine.synth.image import packed as image_of
 from engine.synth.memory import FREE, RING_SIZE, Machine
-from engine.synth.messages import Message, Packed, in_order, moment, packed
 from engine.synth.renderer import play
-from engine.synth.ring import push
+from engine.synth.ring import NEVER, push
 from engine.synth.turns import Turn, target
 
 MOST_VOICES = 256
@@ -174,7 +175,7 @@ class Instrument:
         Messages come in the order of their samples: one that is due before another that waits already is refused. Any
         thread may call this, also while another one renders.
         """
-        messages, at = packed(data), moment(sample)
+        messages, at = admitted(data), moment(sample)
         return False not in [self._queue(at, message) for message in messages]
 
     def run(self, out: NDArray[np.float32]) -> None:
@@ -190,7 +191,9 @@ class Instrument:
         events = in_order(messages, self.sample_rate)
         with self._turn:
             self._admit(events, len(target(out, self.channels)))
-            self._perform(events, out)
+            feed = self._feed(events)
+            self._perform(feed, out)
+            feed.hand_over(NEVER, lambda at, message: self._queue(at, message) or True)  # what comes later waits
 
     def __call__(
         self,
@@ -242,13 +245,11 @@ class Instrument:
         events = events[: bisect_left(events, frames, key=lambda event: event[0])]
         self._admit(events, frames)
         out = np.zeros((self.channels, frames), np.float32)
-        block, first = np.zeros((min(size, frames), self.channels), np.float32), 0
+        block, feed = np.zeros((min(size, frames), self.channels), np.float32), self._feed(events)
         for at in range(0, frames, size):
             part = block[: min(size, frames - at)]
-            last = bisect_left(events, at + len(part), key=lambda event: event[0])
-            self._perform([(sample - at, message) for sample, message in events[first:last]], part)
+            self._perform(feed, part)
             out[:, at : at + len(part)] = part.T
-            first = last
         return out
 
     def _admit(self, events: Sequence[Packed], frames: int) -> None:
@@ -259,19 +260,13 @@ class Instrument:
         if events:
             self._refuse_disorder(self.clock + events[0][0])
 
-    def _perform(self, events: Sequence[Packed], out: NDArray[np.float32]) -> None:
-        """Render a block with its events, counted from its start, in pieces whose events the ring can hold."""
-        frames, start, at, done = len(out), self.clock, 0, 0
-        while at < frames:
-            room = RING_SIZE - self._waiting
-            for sample, message in events[done : done + room]:
-                self._queue(start + sample, message)
-            done = min(done + room, len(events))
-            stop = frames if done == len(events) else min(max(events[done][0], at + 1), frames)
-            self._fill(out[at:stop])
-            at = stop
-        for sample, message in events[done:]:
-            self._queue(start + sample, message)
+    def _feed(self, events: Sequence[Packed]) -> Feed[int]:
+        """Events counted from here."""
+        start = self.clock
+        return Feed((start + sample, message) for sample, message in events)
+
+    def _perform(self, feed: Feed[int], out: NDArray[np.float32]) -> None:
+        feed.fill(out, self.clock, lambda: RING_SIZE - self._waiting, self._queue, self._fill)
 
     def _fill(self, out: NDArray[np.float32]) -> None:
         """Render a block; a heavy one in pieces, between which Ctrl-C gets through."""

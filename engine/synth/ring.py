@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine import messages as midi
 from engine.compiled import guarded, load_acquire, native, store_release
 from engine.synth.memory import ALL_NOTES, ALL_SOUND, KEYS, RING_SIZE, Late, Ring, machine
 
@@ -62,13 +63,12 @@ def flag(late: Late, message: int, written: int) -> int:
     Only this side writes the numbers, and the consumer remembers how far it has come: nothing is erased, so nothing
     that is lost at this very moment can be erased with it.
     """
-    status, channel, first = message & 0xF0, message & 0x0F, (message >> 8) & 0x7F
-    velocity, number = (message >> 16) & 0x7F, late.count[0] + 1
-    if status == 0x80 or (status == 0x90 and velocity == 0):
+    kind, channel, first, number = midi.kind(message), midi.channel(message), midi.first(message), late.count[0] + 1
+    if midi.ends_note(message):
         end = first
-    elif status == 0xB0 and first >= 123:
+    elif kind == midi.CONTROL and first >= midi.ALL_NOTES_OFF:
         end = ALL_NOTES
-    elif status == 0xB0 and first == 120:
+    elif kind == midi.CONTROL and first == midi.ALL_SOUND_OFF:
         end = ALL_SOUND
     else:
         return 0
@@ -94,5 +94,5 @@ def flagged(late: Late, seen: int, channel: int, end: int) -> int:
     if not seen < late.losses[channel, end] <= late.seen[0]:
         return -1
     if end < KEYS:
-        return 0x80 | channel | end << 8
-    return 0xB0 | channel | (120 if end == ALL_SOUND else 123) << 8
+        return midi.packed(midi.NOTE_OFF | channel, end)
+    return midi.packed(midi.CONTROL | channel, midi.ALL_SOUND_OFF if end == ALL_SOUND else midi.ALL_NOTES_OFF)

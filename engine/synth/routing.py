@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine import messages as midi
 from engine.compiled import guarded, load_acquire, native, store_release
 from engine.synth.control import obey
 from engine.synth.idle import adopt
 from engine.synth.memory import ABSENT, ARRIVED, CHANNELS, PARTS, PLAYING, PROGRAMS, RING_SIZE, Desk, desk, machine
 from engine.synth.ring import NEVER, head, push
-
-BANK, BANK_FINE = 0, 32  # controllers that a program change is read with
 
 
 @native
@@ -42,9 +41,9 @@ def route(d: Desk, channel: int) -> int:
 @native
 def program(d: Desk, message: int) -> int:
     """The program that a program change asks for, by what the channel's bank select was."""
-    own = machine(d.listener).channels[message & 0x0F].position
-    bank = max(int(own[BANK]), 0) << 7 | max(int(own[BANK_FINE]), 0)
-    return bank << 7 | (message >> 8 & 0x7F)
+    own = machine(d.listener).channels[midi.channel(message)].position
+    bank = max(int(own[midi.BANK]), 0) << 7 | max(int(own[midi.BANK_FINE]), 0)
+    return bank << 7 | midi.first(message)
 
 
 @native
@@ -67,16 +66,15 @@ def choose(d: Desk, channel: int, number: int) -> int:
 @native
 def offer(d: Desk, sample: int, message: int) -> int:
     """Hand a message on, to be obeyed at a sample of the ensemble's clock, in order; 0 if it was lost on the way."""
-    status, channel = message & 0xF0, message & 0x0F
-    begins = status == 0x90 and message >> 16 & 0x7F > 0
-    taker, taken = route(d, channel) if begins else -1, 1
+    begins = midi.begins_note(message)
+    taker, taken = route(d, midi.channel(message)) if begins else -1, 1
     for s in range(PARTS):
         part = d.parts[s]
         if part.state[0] == PLAYING and (s == taker or not begins):
             taken &= push(part.machine, sample + part.delay, message)
     if taker >= 0:
         d.latest = taker
-    if status >= 0xA0:
+    if midi.kind(message) > midi.NOTE_ON:
         obey(machine(d.listener), message)
     return taken
 
@@ -124,9 +122,9 @@ def absent(address: Any, s: Any) -> Any:
 def taker(address: Any, message: Any) -> Any:
     """From Python: the part that a message is for, here or not: what it begins a note on or chooses; or -1."""
     d = desk(address)
-    if message & 0xF0 == 0xC0:
+    if midi.kind(message) == midi.PROGRAM:
         return part_of(d, program(d, message))
-    return route(d, message & 0x0F)
+    return route(d, midi.channel(message))
 
 
 @guarded
@@ -134,6 +132,6 @@ def hand_on(address: Any, sample: Any, message: Any) -> Any:
     """From Python, while nobody plays: welcome who has arrived, and offer them a message or change a program."""
     d = desk(address)
     welcome(d)
-    if message & 0xF0 == 0xC0:
-        return choose(d, message & 0x0F, program(d, message))
+    if midi.kind(message) == midi.PROGRAM:
+        return choose(d, midi.channel(message), program(d, message))
     return offer(d, sample, message)

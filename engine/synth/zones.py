@@ -5,11 +5,11 @@ Every channel's row names its manager. One that is in no zone names itself, as m
 
 from __future__ import annotations
 
+from engine import messages as midi
 from engine.compiled import native
 from engine.synth.memory import CHANNELS, CONTROLLERS, PRESSURE, UNMOVED, Channel, Machine
 
 LAST = CHANNELS - 1
-MANAGERS = (0, LAST)
 BEND_RANGE, MEMBER_BEND_RANGE = 200.0, 4800.0  # cents, until RPN 0 says otherwise
 
 
@@ -21,7 +21,9 @@ def reset_controllers(own: Channel) -> None:
     too: MPE has made a gesture of it, like pressure and the wheel.
     """
     for number in range(CONTROLLERS):
-        kept = number in (0, 7, 10, 32, 39, 42) or (70 <= number < 80 and number != 74) or 91 <= number < 96
+        kept = number in (midi.BANK, midi.VOLUME, midi.PAN, midi.BANK_FINE, midi.VOLUME_FINE, midi.PAN_FINE)
+        kept |= midi.FIRST_SOUND <= number <= midi.LAST_SOUND and number != midi.BRIGHTNESS
+        kept |= midi.FIRST_EFFECT <= number <= midi.LAST_EFFECT
         if not kept:
             own.position[number] = UNMOVED
     own.position[PRESSURE] = UNMOVED

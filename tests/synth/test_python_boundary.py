@@ -20,9 +20,9 @@ from synth.playing import RATE, SMALL, Event, cc, instrument, off, on, render
 
 from engine.errors import EngineError
 from engine.synth import memory
+from engine.synth.admission import AT_ONCE, admitted
 from engine.synth.errors import BusyError, CallError
 from engine.synth.instrument import Instrument
-from engine.synth.messages import AT_ONCE, packed
 
 FRAMES = 64
 NOTES: list[Event] = [(0, on(50)), (100, on(57)), (700, off(50)), (900, cc(1, 90))]
@@ -156,11 +156,11 @@ def test_what_is_no_message_is_refused_in_one_line(data: Any) -> None:
 @pytest.mark.parametrize("data", [b"\x90\x3c\x64", bytearray(b"\x90\x3c\x64"), memoryview(b"\x90\x3c\x64")])
 def test_bytes_of_any_kind_are_a_message(data: Any) -> None:
     for same in (data, np.frombuffer(bytes(data), np.uint8), tuple(data), [np.uint8(0x90), np.int8(60), np.int64(100)]):
-        assert packed(same) == [0x90 | 60 << 8 | 100 << 16]
+        assert admitted(same) == [0x90 | 60 << 8 | 100 << 16]
 
 
 def test_a_short_message_may_be_filled_up() -> None:
-    assert packed([0xD0, 5, 0]) == packed([0xD0, 5]) == [0xD0 | 5 << 8]
+    assert admitted([0xD0, 5, 0]) == admitted([0xD0, 5]) == [0xD0 | 5 << 8]
 
 
 @pytest.mark.parametrize("sample", [1.5, 0.0, "0", None, 1 << 62, float("nan"), np.float64(3)])

@@ -1,7 +1,7 @@
 """RtMidi, whoever speaks to it: which of the system's APIs it uses, what it lists, how a port is opened and closed.
 
 Two things it does on JACK cannot be helped from here: messages are stamped when JACK's period begins, wherever in the
-period they lie; and after a SysEx message that does not end it is deaf until an event ends with 0xF7.
+period they lie; and after a SysEx message that does not end it is deaf until an event ends as one should.
 """
 
 from __future__ import annotations

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine import messages as midi
 from engine.compiled import entry, guarded, load_acquire, native, now, octets
 from engine.live.thread.memory import BREATH, PEDALS, WHEEL, Inlet, inlet_at
 from engine.synth.memory import CHANNELS, KEYS, RING_SIZE
 from engine.synth.mts import LONGEST, NOTHING, part, parts
 from engine.synth.ring import flag, put
 
-CENTRE = 0x40 << 16  # of a pitch wheel, packed
 SPARE = 128  # rows of a ring that are kept for letting go: 16 channels' pedals, wheels and pressures
 
 
@@ -27,7 +27,7 @@ def send(address: Any, stamp: Any, message: Any) -> Any:
 @guarded
 def offer(address: Any, stamp: Any, message: Any, size: Any) -> None:
     """From Python, for a port: queue the message if it is a whole one. Its bytes are one number, the first lowest."""
-    if whole(message, size):
+    if midi.is_whole(message, size):
         arrive(address, stamp, message)
 
 
@@ -40,10 +40,8 @@ def receive(address: Any, data: Any, size: Any) -> None:
     if size > 3:
         arrive_in_parts(address, now(), octet)
         return
-    message = int(octet[0]) | int(octet[1]) << 8
-    if size == 3:
-        message |= int(octet[2]) << 16
-    if whole(message, size):
+    message = midi.packed(int(octet[0]), int(octet[1]), int(octet[2]) if size == 3 else 0)
+    if midi.is_whole(message, size):
         arrive(address, now(), message)
 
 
@@ -62,14 +60,6 @@ def arrive_in_parts(address: Any, stamp: Any, octet: Any) -> Any:
         if message != NOTHING:
             taken &= arrive(address, stamp, message)
     return taken
-
-
-@native
-def whole(message: Any, size: Any) -> Any:
-    """Whether these are a channel message's bytes, all of them and no more."""
-    status = message & 0xFF
-    short = status & 0xE0 == 0xC0  # program change and channel pressure have one byte of data
-    return 0x80 <= status < 0xF0 and message >> 8 & 0x8080 == 0 and size == (2 if short else 3)
 
 
 @native
@@ -96,18 +86,17 @@ def queue(address: Any, stamp: Any, message: Any, spare: Any) -> Any:
 @native
 def hold(inlet: Inlet, message: int) -> None:
     """Remember what the port will have to let go."""
-    status, channel = message & 0xF0, message & 0x0F
-    first, second = (message >> 8) & 0x7F, (message >> 16) & 0x7F
+    kind, channel, first = midi.kind(message), midi.channel(message), midi.first(message)
     word, bit = first >> 5, 1 << (first & 31)
-    if status == 0x90 and second > 0:
+    if midi.begins_note(message):
         inlet.keys[channel, word] |= bit
-    elif status == 0x80 or status == 0x90:
+    elif midi.ends_note(message):
         inlet.keys[channel, word] &= ~bit
-    elif status == 0xB0 and first in (64, 66, 67):
+    elif kind == midi.CONTROL and first in midi.PEDALS:
         inlet.moved |= 1 << (PEDALS + channel)
-    elif status == 0xE0:
+    elif kind == midi.WHEEL:
         inlet.moved |= 1 << (WHEEL + channel)
-    elif status == 0xD0:
+    elif kind == midi.PRESSURE:
         inlet.moved |= 1 << (BREATH + channel)
 
 
@@ -120,14 +109,14 @@ def let_go(address: Any) -> None:
     inlet, stamp = inlet_at(address), now()
     for channel in range(CHANNELS):
         if inlet.moved >> (PEDALS + channel) & 1:
-            for pedal in (64, 66, 67):
-                queue(address, stamp, 0xB0 | channel | pedal << 8, 0)
+            for pedal in midi.PEDALS:
+                queue(address, stamp, midi.packed(midi.CONTROL | channel, pedal), 0)
         if inlet.moved >> (WHEEL + channel) & 1:
-            queue(address, stamp, 0xE0 | channel | CENTRE, 0)
+            queue(address, stamp, midi.bent(channel, 0), 0)
         if inlet.moved >> (BREATH + channel) & 1:
-            queue(address, stamp, 0xD0 | channel, 0)
+            queue(address, stamp, midi.packed(midi.PRESSURE | channel), 0)
     inlet.moved = 0
     for channel in range(CHANNELS):
         for key in range(KEYS):
             if inlet.keys[channel, key >> 5] >> (key & 31) & 1:
-                queue(address, stamp, 0x80 | channel | key << 8, 0)
+                queue(address, stamp, midi.packed(midi.NOTE_OFF | channel, key), 0)
