@@ -1,11 +1,11 @@
-"""Leaf: memory that is declared once. A class says what there is; Python and compiled code reach it by the same names.
+"""Leaf: memory that is declared once. A class says what there is; Python and compiled code (opened.py) reach it so.
 
 Two kinds of class are declarations:
 
 - a `record` has scalars, arrays of fixed size inside it, and arrays that lie elsewhere in the same block of memory,
-  whose places it holds as offsets from itself. Compiled code handles a record as one pointer; so does `at`.
+  whose places it holds as offsets from itself. `seen` shows it to Python, `opened.at` to compiled code.
 - a NamedTuple of numbers, arrays and NamedTuples, such as kernels take, is a `group`. `store` lays it into an arena as
-  a row of words; `opener` makes the tuple again, in compiled code, from the arena's address and that row.
+  a row of words; `rebuilt` makes the tuple again in Python, `opened.opener` in compiled code.
 
 Fields are what their annotations say: int and float (of 64 bits), bool, Vector, Matrix, Integers, IntegerRows, Rows[T].
 All places are offsets: a block that is copied or written to a file and read is the same instrument.
@@ -21,27 +21,10 @@ from math import prod
 from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.core.datamodel import models
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import (
-    infer_getattr,
-    intrinsic,
-    lower_getattr_generic,
-    lower_setattr_generic,
-    overload,
-    register_model,
-)
-from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
-from engine.machine_code import INTERPRETED
-
 LINE = 64  # bytes of a cache line, and of the widest vector: arrays begin on such borders
-WORD = ir.IntType(64)
-BYTE = ir.IntType(8)
-OWN_NAMES = {"address", "dtype", "numba_type", "plain", "size"}  # no field's: records have them themselves
+OWN_NAMES = {"address", "dtype", "is_record", "plain", "size"}  # no field's: records have them themselves
 NUMPYS_NAMES = {*dir(np.recarray), *dir(np.record)}
 
 T = TypeVar("T")
@@ -129,7 +112,7 @@ def _field(declaration: type, name: str, hint: Any) -> Field:
         return Field(name, "array", get_args(hint)[0], 1, inner)
     if isinstance(hint, type) and issubclass(hint, tuple):
         return Field(name, "group", hint)
-    if hasattr(hint, "numba_type"):
+    if is_record(hint):
         return Field(name, "record", hint, shape=())
     raise TypeError(f"{declaration.__name__}.{name}: memory has no {hint}")
 
@@ -140,7 +123,7 @@ def fingerprint(*declarations: type) -> str:
     def said(declaration: type) -> list[Any]:
         found: list[Any] = [declaration.__name__]
         for part in fields_of(declaration):
-            nested = part.kind in ("group", "record") or hasattr(part.of, "numba_type")
+            nested = part.kind in ("group", "record") or is_record(part.of)
             inner = said(part.of) if nested else part.of.__name__
             found.append((part.name, part.kind, inner, part.dimensions, part.shape, part.offset))
         return found
@@ -156,7 +139,7 @@ def record(declaration: type[T]) -> type[T]:
     placed, end = [], 0
     for part in fields_of(declaration):
         placed.append(Field(part.name, part.kind, part.of, part.dimensions, part.shape, end))
-        end += 8 * part.words if part.shape is None else -(-_item(part.of) * prod(part.shape) // 8) * 8
+        end += 8 * part.words if part.shape is None else -(-item_size(part.of) * prod(part.shape) // 8) * 8
     _declared[declaration] = tuple(placed)
     made: Any = declaration
     made.size = end
@@ -164,7 +147,7 @@ def record(declaration: type[T]) -> type[T]:
     for name in {part.name for part in placed} & (OWN_NAMES | NUMPYS_NAMES if made.plain else OWN_NAMES):
         raise TypeError(f"{declaration.__name__}.{name}: a record's class, or numpy's, has this name for itself")
     made.dtype = np.dtype((np.record, _dtype(placed, end))) if made.plain else None
-    made.numba_type = RecordType(declaration)
+    made.is_record = True
     for part in placed:
         setattr(declaration, part.name, _Reach(part))
     return declaration
@@ -174,6 +157,11 @@ def seen_rows(declaration: type[T], block: NDArray[np.uint8]) -> Rows[T]:
     """Records that lie in a block, one after the other."""
     found: Any = block.view(declaration.dtype)  # type: ignore[attr-defined]
     return found.view(np.recarray)  # type: ignore[no-any-return]
+
+
+def is_record(of: Any) -> bool:
+    """Whether a field, or an array's entry, is declared by `record`."""
+    return hasattr(of, "is_record")
 
 
 def size_of(declaration: type) -> int:
@@ -187,14 +175,14 @@ def zeros(declaration: type[T], count: int) -> Rows[T]:
     return found.view(np.recarray)  # type: ignore[no-any-return]
 
 
-def _item(of: Any) -> int:
+def item_size(of: Any) -> int:
     """Bytes of an entry."""
-    return int(of.size) if hasattr(of, "numba_type") else np.dtype(of).itemsize
+    return int(of.size) if is_record(of) else np.dtype(of).itemsize
 
 
 def _entry(of: Any) -> Any:
     """An entry as numpy has it."""
-    return of.dtype if hasattr(of, "numba_type") else np.dtype(of)
+    return of.dtype if is_record(of) else np.dtype(of)
 
 
 def _slot(part: Field) -> Any:
@@ -244,23 +232,6 @@ class _Reach:
         memory(holder.address + self.part.offset, _slot(self.part), (1,))[0] = value
 
 
-def at(declaration: type[T]) -> Callable[[Any], T]:
-    """at(Voice)(address): the record that lies there, in compiled code and in Python."""
-    made: Any = declaration
-    if not INTERPRETED:
-        kind = made.numba_type
-
-        @intrinsic
-        def record_at(typing: Any, address: Any) -> Any:
-            def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-                return builder.inttoptr(values[0], context.get_value_type(kind))
-
-            return kind(types.int64), code
-
-        return record_at  # type: ignore[no-any-return]
-    return lambda address: seen(declaration, address)
-
-
 def seen(declaration: type[T], address: int) -> T:
     """The record that lies at an address, for Python."""
     holder: Any = declaration.__new__(declaration)
@@ -268,166 +239,7 @@ def seen(declaration: type[T], address: int) -> T:
     return holder  # type: ignore[no-any-return]
 
 
-class RecordType(types.Type):  # type: ignore[misc]
-    """A record as compiled code sees it: a pointer with named fields."""
-
-    def __init__(self, declaration: type) -> None:
-        self.declaration: Any = declaration
-        super().__init__(name=f"record.{declaration.__name__}")
-
-    @property
-    def bitwidth(self) -> int:
-        return 8 * int(self.declaration.size)
-
-    def part(self, name: str) -> Field | None:
-        return next((part for part in fields_of(self.declaration) if part.name == name), None)
-
-
-def _type(part: Field) -> Any:
-    """A field's type in compiled code."""
-    if part.kind == "group":
-        return group_type(part.of)
-    if part.kind == "record":
-        return part.of.numba_type
-    if part.kind == "scalar":
-        return {np.int64: types.int64, np.float64: types.float64, bool: types.boolean}[part.of]
-    return types.Array(_element(part.of), part.dimensions, "C")
-
-
-def _element(of: Any) -> Any:
-    if hasattr(of, "numba_type"):
-        return of.numba_type
-    return {np.int64: types.int64, np.float64: types.float64, np.float32: types.float32, np.uint8: types.uint8}[of]
-
-
-@register_model(RecordType)
-class _RecordModel(models.RecordModel):  # type: ignore[misc]
-    """numba's own for its records: a pointer as a value, bytes in an array."""
-
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        models.CompositeModel.__init__(self, dmm, fe_type)
-        self._models: list[Any] = []
-        self._be_type = ir.ArrayType(BYTE, int(fe_type.declaration.size))
-        self._be_ptr_type = self._be_type.as_pointer()
-
-
-@infer_getattr
-class _RecordAttributes(AttributeTemplate):  # type: ignore[misc]
-    key = RecordType
-
-    def generic_resolve(self, kind: Any, name: str) -> Any:
-        part = kind.part(name)
-        return None if part is None else _type(part)
-
-
-def _pointer(builder: Any, base: Any, offset: Any, target: Any) -> Any:
-    raw = builder.bitcast(base, BYTE.as_pointer())
-    return builder.bitcast(builder.gep(raw, [offset if isinstance(offset, ir.Value) else WORD(offset)]), target)
-
-
-@lower_getattr_generic(RecordType)
-def _get(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
-    part = kind.part(name)
-    if part.kind == "scalar":
-        return _scalar(builder, part, _pointer(builder, value, part.offset, WORD.as_pointer()))
-    if part.kind == "record":
-        return _pointer(builder, value, part.offset, context.get_value_type(_type(part)))
-    if part.shape is not None:
-        return _array(context, builder, part, _pointer(builder, value, part.offset, BYTE.as_pointer()), part.shape)
-    words = _pointer(builder, value, part.offset, WORD.as_pointer())
-    return _open(context, builder, part, builder.bitcast(value, BYTE.as_pointer()), words, iter(range(part.words)))
-
-
-@lower_setattr_generic(RecordType)
-def _set(context: Any, builder: Any, signature: Any, values: Any, name: str) -> None:
-    kind, given = signature.args
-    part = kind.part(name)
-    value = context.cast(builder, values[1], given, types.float64 if part.of is np.float64 else types.int64)
-    slot = ir.DoubleType() if part.of is np.float64 else WORD
-    builder.store(value, _pointer(builder, values[0], part.offset, slot.as_pointer()))
-
-
-def _scalar(builder: Any, part: Field, word: Any) -> Any:
-    """A number from its word."""
-    if part.of is np.float64:
-        return builder.load(builder.bitcast(word, ir.DoubleType().as_pointer()))
-    number = builder.load(word)
-    return builder.icmp_signed("!=", number, WORD(0)) if part.of is bool else number
-
-
-def _array(context: Any, builder: Any, part: Field, data: Any, shape: Any) -> Any:
-    """An array from where it begins."""
-    kind, size = _type(part), _item(part.of)
-    sizes = [WORD(n) if isinstance(n, int) else n for n in shape]
-    strides = [WORD(size)]
-    for n in reversed(sizes[1:]):
-        strides.insert(0, builder.mul(strides[0], n))
-    made = context.make_array(kind)(context, builder)
-    data = builder.bitcast(data, context.get_data_type(kind.dtype).as_pointer())
-    populate_array(made, data, sizes, strides, WORD(size), None)
-    return made._getvalue()
-
-
 # --- groups -----------------------------------------------------------------------------------------------------------
-
-
-def group_type(group: type) -> Any:
-    """A NamedTuple as compiled code has it."""
-    return types.containers.BaseTuple.from_types([_type(part) for part in fields_of(group)], group)
-
-
-def _open(context: Any, builder: Any, part: Field, base: Any, words: Any, turn: Iterator[int]) -> Any:
-    """A field of a group from its words."""
-    if part.kind == "group":
-        inner = [_open(context, builder, own, base, words, turn) for own in fields_of(part.of)]
-        return context.make_tuple(builder, group_type(part.of), inner)
-
-    def word() -> Any:
-        return builder.gep(words, [WORD(next(turn))])
-
-    if part.kind == "scalar":
-        return _scalar(builder, part, word())
-    data = builder.gep(base, [builder.load(word())])
-    return _array(context, builder, part, data, [builder.load(word()) for _ in range(part.dimensions)])
-
-
-def opener(group: type[T]) -> Callable[[Any, Any], T]:
-    """open(base, row): the group whose words begin at the address `row`, its arrays counted from the address `base`."""
-    if INTERPRETED:
-        count = count_of(group)
-        return lambda base, row: rebuilt(group, int(base), memory(row, np.int64, (count,)))
-    whole = Field("", "group", group)
-
-    @intrinsic
-    def open_group(typing: Any, base: Any, row: Any) -> Any:
-        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            start = builder.inttoptr(values[0], BYTE.as_pointer())
-            words = builder.inttoptr(values[1], WORD.as_pointer())
-            return _open(context, builder, whole, start, words, iter(range(whole.words)))
-
-        return group_type(group)(types.int64, types.int64), code
-
-    return open_group  # type: ignore[no-any-return]
-
-
-def address(thing: Any) -> int:
-    """Where an array or a record begins."""
-    return int(thing.address) if hasattr(thing, "address") else int(np.asarray(thing).ctypes.data)
-
-
-@overload(address, strict=False, jit_options={"forceinline": True, "_nrt": False})
-def _compiled_address(thing: Any) -> Any:
-    return lambda thing: _address(thing)
-
-
-@intrinsic
-def _address(typing: Any, thing: Any) -> Any:
-    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        if isinstance(signature.args[0], RecordType):
-            return builder.ptrtoint(values[0], WORD)
-        return builder.ptrtoint(context.make_array(signature.args[0])(context, builder, values[0]).data, WORD)
-
-    return types.int64(thing), code
 
 
 def rebuilt(group: type[T], base: int, words: NDArray[np.int64]) -> T:
@@ -551,7 +363,7 @@ def lay(arena: Arena, declaration: type, start: int, **values: Any) -> Callable[
             written.append((part, words))
         elif part.kind == "array" and part.shape is None:
             shape = value if isinstance(value, tuple) else np.shape(value)
-            count = int(prod(shape)) * _item(part.of)
+            count = int(prod(shape)) * item_size(part.of)
             place = arena.room(count) if isinstance(value, tuple) else arena.place(np.asarray(value, _entry(part.of)))
             written.append((part, np.array([place - start, *shape], np.int64)))
         else:
@@ -565,7 +377,7 @@ def lay(arena: Arena, declaration: type, start: int, **values: Any) -> Callable[
             if part.kind == "scalar":
                 here[:8].view(_slot(part))[0] = value
             elif part.shape is not None:
-                count = _item(part.of) * prod(part.shape)
+                count = item_size(part.of) * prod(part.shape)
                 here[:count].view(_entry(part.of)).reshape(part.shape)[...] = value
             else:
                 here[: 8 * part.words].view(np.int64)[:] = value

@@ -50,7 +50,7 @@ class Entry(CPUDispatcher):  # type: ignore[misc]
 class CEntry:
     """A C function: a library may call its address from any thread."""
 
-    def __init__(self, function: Callable[..., Any], result: Any, arguments: tuple[Any, ...]) -> None:
+    def __init__(self, function: Any, result: Any, arguments: tuple[Any, ...]) -> None:
         self.function, self.result, self.arguments = function, result, arguments
         self.symbol = f"{function.py_func.__module__}.{function.py_func.__qualname__}"
         ENTRIES[self.symbol] = self

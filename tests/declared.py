@@ -19,16 +19,14 @@ from engine.layout import (
     Rows,
     Singles,
     Vector,
-    address,
-    at,
     inside,
     lay,
-    opener,
     record,
     seen,
     size_of,
     zeros,
 )
+from engine.opened import address, at, opener
 
 
 @record

@@ -22,7 +22,7 @@ ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room)
 # A module imports from its own floor and from those below.
 FLOORS = (
     {"errors", "units", "cache", "machine_code", "compiled", "vectors", "versions", "reading", "printable", "ending"}
-    | {"interrupts", "messages", "terminal"},
+    | {"interrupts", "messages", "terminal", "layout", "opened", "module", "lowering", "processor", "sources"},
     {"physics"},
     {"preset"},
     {"files"},
@@ -44,10 +44,11 @@ LIVE = (
     {"audio", "midi", "screen", "recorder"},
     {"session", "measured"},
 )
+COMPILERS = {"machine_code", "compiled", "vectors", "opened", "module", "lowering", "processor"}
 # Who else may be asked in, and by whom; numpy comes everywhere.
 GUESTS = {
-    "numba": {"machine_code", "compiled", "vectors"},
-    "llvmlite": {"machine_code", "compiled", "vectors"},
+    "numba": COMPILERS,
+    "llvmlite": COMPILERS,
     "yaml": {"preset"},
     "matplotlib": {"study"},
     "soundfile": {"files"},

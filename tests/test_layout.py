@@ -28,13 +28,11 @@ from declared import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import layout
 from engine.compiled import called_by_python
 from engine.layout import (
     LINE,
     Arena,
     Singles,
-    address,
     aligned,
     count_of,
     fields_of,
@@ -48,6 +46,8 @@ from engine.layout import (
     words_of,
     zeros,
 )
+from engine.machine_code import INTERPRETED
+from engine.opened import address, at
 
 pytestmark = pytest.mark.interpreted
 
@@ -340,7 +340,24 @@ def test_an_array_is_not_replaced_by_name() -> None:
             setattr(seen(Whole, block.ctypes.data), name, np.zeros(3))
 
 
-@pytest.mark.skipif(layout.INTERPRETED, reason="compiled code only")
+def test_records_of_one_name_are_not_taken_for_each_other() -> None:
+    """Two rooms may both have a Clock."""
+
+    def made(first: str, second: str) -> Any:
+        kinds = {first: int, second: int}
+        return record(type("Clock", (), {"__annotations__": kinds, "__module__": first, "__qualname__": "Clock"}))
+
+    one, other = at(made("early", "late")), at(made("late", "early"))
+
+    @called_by_python
+    def late(place: Any) -> Any:
+        return one(place).late - 10 * other(place).late
+
+    words = np.array([3, 5])
+    assert late(words.ctypes.data) == 5 - 10 * 3
+
+
+@pytest.mark.skipif(INTERPRETED, reason="compiled code only")
 def test_compiled_code_refuses_names_that_are_not_declared() -> None:
     @called_by_python
     def wrong(place: Any) -> Any:

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import messages as midi
-from engine.layout import address, aligned, seen, size_of
+from engine.layout import aligned, seen, size_of
 from engine.live.thread.inlet import let_go, offer_tuning, send
 from engine.live.thread.memory import UNASKED, Journal, Log, Stage
 from engine.live.thread.tape import Tape
+from engine.opened import address
 from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
 from engine.synth.memory import PARTS

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.compiled import copy, floats, inlined, integers, native, pasted
-from engine.layout import address, count_of, opener, words_of
+from engine.layout import count_of, words_of
+from engine.opened import address, opener
 from engine.physics import finite_difference as fd
 from engine.physics.grid import REACH, interpolate
 from engine.physics.retune import GridTuning, grid_tuning, lift_nodes, lift_points, tune_grid

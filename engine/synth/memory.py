@@ -7,7 +7,8 @@ grid_string.py): here it is a row of words.
 
 from __future__ import annotations
 
-from engine.layout import IntegerRows, Integers, Matrix, Rows, Singles, Vector, at, inside, record
+from engine.layout import IntegerRows, Integers, Matrix, Rows, Singles, Vector, inside, record
+from engine.opened import at
 from engine.synth import decimate, output
 
 CHANNELS, KEYS = 16, 128

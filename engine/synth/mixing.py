@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import entry, native, single_rows, store_release
-from engine.layout import address
+from engine.opened import address
 from engine.synth.memory import ABSENT, MIXED, PARTS, PLAYING, Desk, desk
 from engine.synth.renderer import play
 from engine.synth.routing import idle, routed, welcome

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.compiled import copy, inlined, native, pasted
-from engine.layout import Vector, address, opener
+from engine.layout import Vector
+from engine.opened import address, opener
 from engine.physics import modal
 from engine.physics.retune import ModalTuning, lift_points, modal_tuning, tune_modes
 from engine.physics.string import Array

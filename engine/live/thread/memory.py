@@ -5,7 +5,8 @@ It lies in one block (engine/layout.py), with a `Stage` at its start; the audio 
 
 from __future__ import annotations
 
-from engine.layout import IntegerRows, Integers, Rows, Singles, Vector, at, inside, record
+from engine.layout import IntegerRows, Integers, Rows, Singles, Vector, inside, record
+from engine.opened import at
 from engine.synth.memory import CHANNELS, KEYS, Late, Ring
 
 INLETS = 32  # ways in for events, each with one producer at a time
