@@ -34,6 +34,7 @@ from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import Rack, is_rack
 from engine.printable import printable
 from engine.synth.silence import silent_keys, told
+from engine.terminal import tell
 
 _MOST_DB = 200.0
 
@@ -396,7 +397,7 @@ def _say(text: str, listener: TextIO) -> None:
 
 
 def _note(text: str) -> None:
-    print(f"jawari: note: {printable(text)}", file=sys.stderr)
+    tell(f"note: {text}")
 
 
 def _raise_errors(outcomes: Sequence[Outcome]) -> int:
