@@ -1,4 +1,4 @@
-"""Leaf: numba as a front end alone: it infers types and writes LLVM's language; nothing is optimised function by function.
+"""Leaf: numba as a front end alone: it infers types and writes LLVM's language; nothing is optimised yet.
 
 A target of its own, as numba's one for graphics cards is: typing context, target context, dispatcher. What is made for
 it is one list of modules, which LLVM links, strips of all that no entry reaches, and optimises once. numba's own
@@ -194,7 +194,7 @@ jit_registry[_Kind] = _decorate
 
 
 def _lower(target: _Target, name: str, door: Door) -> bool:
-    """Write a function and all that it calls, and its door: a C function under this name. Whether it returns a number."""
+    """Write a function, all that it calls, and its door: a C function of this name. Whether it returns a number."""
     context = target.target_context
     made = target.typing_context.ours(door.function)
     made.compile(door.arguments)

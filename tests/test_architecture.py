@@ -171,6 +171,47 @@ def test_physics_knows_nothing_of_the_world(file: Path) -> None:
     assert not called & {"open", "print", "input", "exec", "eval"}
 
 
+def numbered(module: ast.Module) -> set[str]:
+    """Names that a module gives to numbers in a row: A, B, C = range(3)."""
+    found = set()
+    for node in ast.walk(module):
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Call)
+            and ast.unparse(node.value.func) == "range"
+        ):
+            found |= {name.id for to in node.targets for name in ast.walk(to) if isinstance(name, ast.Name)}
+    return found
+
+
+def indices(module: ast.Module) -> set[str]:
+    """Names, with or without their module's, that stand within brackets."""
+    inside = [part for node in ast.walk(module) if isinstance(node, ast.Subscript) for part in ast.walk(node.slice)]
+    return {part.id for part in inside if isinstance(part, ast.Name)} | {
+        part.attr for part in inside if isinstance(part, ast.Attribute)
+    }
+
+
+def test_memory_has_named_fields_and_no_numbered_columns() -> None:
+    """What an instrument and live play remember is declared by `record`; numbers in a row are for states and kinds."""
+    old = ast.parse("READ, WRITTEN = range(2)\nstate[WRITTEN], voices[:, f.READ] = ring[READ, 0], HELD")
+    assert numbered(old) & indices(old) == {"READ", "WRITTEN"}
+    files = [file for file in SOURCES if name_of(file).split(".")[0] in ("synth", "live", "layout")]
+    numbers = set().union(*(numbered(tree(file)) for file in files))
+    assert {"FREE", "HELD", "ABSENT"} <= numbers
+    for file in files:
+        found = numbers & indices(tree(file))
+        assert not found, f"{name_of(file)}: {sorted(found)} number columns; declare a record (engine/layout.py)"
+
+
+def test_nothing_is_imported_by_a_star() -> None:
+    """But by the package's other face, which is the same."""
+    for file in SOURCES:
+        for node in ast.walk(tree(file)):
+            if isinstance(node, ast.ImportFrom) and name_of(file) != "jawari":
+                assert [alias.name for alias in node.names] != ["*"], f"{name_of(file)} imports * from {node.module}"
+
+
 def test_compiler_flags_are_named_in_one_place() -> None:
     for file in SOURCES:
         if name_of(file) != "compiled":
