@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from math import cos, inf, pi, sqrt
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -38,10 +40,27 @@ class Key:
     silent_because: str = ""
 
 
+_HELD: WeakValueDictionary[Hashable, Key] = WeakValueDictionary()  # what is designed and not forgotten
+
+
 def design_key(
     problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking = SAME
 ) -> Key:
-    """The preset's string brought to `pitch` by its tension or its length, ready for the model rate."""
+    """The preset's string brought to `pitch` by its tension or its length, ready for the model rate.
+
+    A key that somebody holds already is not designed again.
+    """
+    asked = (problem, model, by, pitch, rate, tracking)
+    try:
+        key = _HELD.get(asked)
+    except TypeError:  # a profile that cannot be told from others
+        return _design_key(*asked)
+    if key is None:
+        key = _HELD[asked] = _design_key(*asked)
+    return key
+
+
+def _design_key(problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking) -> Key:
     if pitch is None:
         return Key(None, None, "the tuning leaves this key out")
     problem = replace(problem, excitation=tracked(problem.excitation, tracking, above(problem.string, pitch)))
