@@ -36,9 +36,10 @@ from numba.extending import (
 from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
+from engine import aligned
+from engine.aligned import LINE
 from engine.machine_code import INTERPRETED
 
-LINE = 64  # bytes of a cache line, and of the widest vector: arrays begin on such borders
 WORD = ir.IntType(64)
 BYTE = ir.IntType(8)
 OWN_NAMES = {"address", "dtype", "numba_type", "plain", "size"}  # no field's: records have them themselves
@@ -181,7 +182,7 @@ def size_of(declaration: type) -> int:
     return int(declaration.size)  # type: ignore[attr-defined]
 
 
-def zeros(declaration: type[T], count: int) -> Rows[T]:
+def rows_of(declaration: type[T], count: int) -> Rows[T]:
     """So many records of nothing but scalars and arrays inside, as Python has them."""
     found: Any = np.zeros(count, declaration.dtype)  # type: ignore[attr-defined]
     return found.view(np.recarray)  # type: ignore[no-any-return]
@@ -495,20 +496,10 @@ class Arena:
 
     def sealed(self) -> NDArray[np.uint8]:
         """The block, on the border of a cache line."""
-        block = aligned(self.size)
+        block = aligned.zeros(self.size, np.uint8)
         for start, array in self._places.values():
             block[start : start + array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         return block
-
-
-def aligned(size: int) -> NDArray[np.uint8]:
-    """So many bytes of zeros from the border of a cache line on, all of them written: pages that are there.
-
-    numpy begins arrays at multiples of 16 bytes: then every vector of 64 lies in two lines, and both are loaded.
-    """
-    room = np.full(size + LINE, 0, np.uint8)
-    first = -room.ctypes.data % LINE
-    return room[first : first + size]
 
 
 def store(arena: Arena, group: Any, blank: Collection[str] = (), path: str = "") -> NDArray[np.int64]:

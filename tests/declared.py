@@ -25,9 +25,9 @@ from engine.layout import (
     lay,
     opener,
     record,
+    rows_of,
     seen,
     size_of,
-    zeros,
 )
 
 
@@ -257,7 +257,7 @@ KERNELS = st.builds(Kernel, FLOATS, LAWS, MATRICES, INTEGERS, LAWS, TABLES, INTS
 
 @st.composite
 def points(draw: st.DrawFn, count: int | None = None) -> Any:
-    found = zeros(Point, draw(SIZES) if count is None else count)
+    found = rows_of(Point, draw(SIZES) if count is None else count)
     for p in found:
         p.height, p.number, p.on = draw(FLOATS), draw(INTS), draw(st.booleans())
         p.ages[:] = draw(st.tuples(INTS, INTS))
@@ -267,7 +267,7 @@ def points(draw: st.DrawFn, count: int | None = None) -> Any:
 
 @st.composite
 def pairs(draw: st.DrawFn) -> Any:
-    (found,) = zeros(Pair, 1)
+    (found,) = rows_of(Pair, 1)
     found.first, found.last = draw(INTS), draw(FLOATS)
     found.point, found.points[:] = draw(points(1))[0], draw(points(3))
     return found
