@@ -54,7 +54,7 @@ def be_silent() -> None:
 def end(number: int) -> None:
     """End the process as this signal asks, now: no cleanup, no traceback."""
     if not _silent:
-        last_words("jawari: interrupted")
+        last_words("interrupted")
     os._exit(128 + number)
 
 

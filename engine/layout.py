@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar, 
 import numpy as np
 from numpy.typing import NDArray
 
-LINE = 64  # bytes of a cache line, and of the widest vector: arrays begin on such borders
+from engine import aligned
+from engine.aligned import LINE
+
 OWN_NAMES = {"address", "dtype", "is_record", "plain", "size"}  # no field's: records have them themselves
 NUMPYS_NAMES = {*dir(np.recarray), *dir(np.record)}
 
@@ -169,7 +171,7 @@ def size_of(declaration: type) -> int:
     return int(declaration.size)  # type: ignore[attr-defined]
 
 
-def zeros(declaration: type[T], count: int) -> Rows[T]:
+def rows_of(declaration: type[T], count: int) -> Rows[T]:
     """So many records of nothing but scalars and arrays inside, as Python has them."""
     found: Any = np.zeros(count, declaration.dtype)  # type: ignore[attr-defined]
     return found.view(np.recarray)  # type: ignore[no-any-return]
@@ -307,20 +309,10 @@ class Arena:
 
     def sealed(self) -> NDArray[np.uint8]:
         """The block, on the border of a cache line."""
-        block = aligned(self.size)
+        block = aligned.zeros(self.size, np.uint8)
         for start, array in self._places.values():
             block[start : start + array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         return block
-
-
-def aligned(size: int) -> NDArray[np.uint8]:
-    """So many bytes of zeros from the border of a cache line on, all of them written: pages that are there.
-
-    numpy begins arrays at multiples of 16 bytes: then every vector of 64 lies in two lines, and both are loaded.
-    """
-    room = np.full(size + LINE, 0, np.uint8)
-    first = -room.ctypes.data % LINE
-    return room[first : first + size]
 
 
 def store(arena: Arena, group: Any, blank: Collection[str] = (), path: str = "") -> NDArray[np.int64]:

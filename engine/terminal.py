@@ -19,6 +19,7 @@ from engine.printable import printable
 USUAL = (80, 24)
 _WIPE, _TO_THE_END, _BELOW = "\r\x1b[K", "\x1b[K", "\x1b[J"  # what is there: of this line, to its end, from here on
 _HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"  # the cursor
+_rewritten: set[Line] = set()  # those that stand on a terminal now
 _COLOUR = re.compile(r"\x1b\[[0-9]+m")
 
 
@@ -134,10 +135,23 @@ def write(stream: IO[str] | None, text: str) -> None:
             stream.flush()
 
 
+def tell(text: str) -> None:
+    """A line of the command's own on standard error, in place of one that is being rewritten there."""
+    if sys.stderr is None:  # closed; print would take standard output
+        return
+    for line in list(_rewritten):
+        line.clear()
+    try:
+        print(f"jawari: {printable(text)}", file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):  # what is unwritten would be tried, and fail, once more as Python ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
 def last_words(text: str) -> None:
-    """A line on standard error past all buffers, in place of one that is being rewritten there."""
+    """The same past all buffers, when the process ends at once."""
     with suppress(OSError):
-        os.write(2, f"{_WIPE if _obeys(2 if os.isatty(2) else -1) else ''}{text}\n".encode())
+        os.write(2, f"{_WIPE if _obeys(2 if os.isatty(2) else -1) else ''}jawari: {text}\n".encode())
 
 
 def redrawn(lines: Iterable[str], up: int) -> str:
@@ -160,6 +174,7 @@ class Line:
         """This instead of what is there, cut to the terminal's width; the cursor stays in the line."""
         text = printable(text)
         if self._watched:  # a full row would have the cursor wrap
+            _rewritten.add(self)
             write(self._stream, f"\r{cut(text, size(self._stream)[0] - 1)}{_TO_THE_END}")
         elif self._goes_on:
             write(self._stream, f"{text}\n")
@@ -167,9 +182,11 @@ class Line:
     def clear(self) -> None:
         """Nothing instead, and the cursor at the start: others may write."""
         if self._watched:
+            _rewritten.discard(self)
             write(self._stream, _WIPE)
 
     def end(self) -> None:
         """Leave it as it is; what follows comes below it."""
         if self._watched:
+            _rewritten.discard(self)
             write(self._stream, "\n")

@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import engine
+from engine import aligned
 from engine import messages as midi
-from engine.layout import aligned
 from engine.physics import modal
 from engine.physics.excitation import pulse
 
@@ -95,7 +95,7 @@ def kernels_per_block(made: engine.Instrument, keys: list[int], seconds: float) 
 def on_lines(group: Any) -> Any:
     """A group of arrays where the engine has them: on borders of cache lines."""
     if isinstance(group, np.ndarray):
-        copy = aligned(group.nbytes).view(group.dtype).reshape(group.shape)
+        copy = aligned.zeros(group.shape, group.dtype)
         copy[...] = group
         return copy
     return type(group)(*map(on_lines, group)) if isinstance(group, tuple) else group

@@ -22,9 +22,9 @@ from engine.layout import (
     inside,
     lay,
     record,
+    rows_of,
     seen,
     size_of,
-    zeros,
 )
 from engine.opened import address, at, opener
 
@@ -255,7 +255,7 @@ KERNELS = st.builds(Kernel, FLOATS, LAWS, MATRICES, INTEGERS, LAWS, TABLES, INTS
 
 @st.composite
 def points(draw: st.DrawFn, count: int | None = None) -> Any:
-    found = zeros(Point, draw(SIZES) if count is None else count)
+    found = rows_of(Point, draw(SIZES) if count is None else count)
     for p in found:
         p.height, p.number, p.on = draw(FLOATS), draw(INTS), draw(st.booleans())
         p.ages[:] = draw(st.tuples(INTS, INTS))
@@ -265,7 +265,7 @@ def points(draw: st.DrawFn, count: int | None = None) -> Any:
 
 @st.composite
 def pairs(draw: st.DrawFn) -> Any:
-    (found,) = zeros(Pair, 1)
+    (found,) = rows_of(Pair, 1)
     found.first, found.last = draw(INTS), draw(FLOATS)
     found.point, found.points[:] = draw(points(1))[0], draw(points(3))
     return found

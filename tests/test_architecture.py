@@ -21,8 +21,19 @@ ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room)
 
 # A module imports from its own floor and from those below.
 FLOORS = (
-    {"errors", "units", "cache", "machine_code", "compiled", "vectors", "versions", "reading", "printable", "ending"}
-    | {"interrupts", "messages", "terminal", "layout", "opened", "module", "lowering", "processor", "sources"},
+    {"errors", "units", "cache", "machine_code", "compiled", "vectors", "aligned", "versions", "reading", "printable"}
+    | {
+        "ending",
+        "interrupts",
+        "layout",
+        "lowering",
+        "messages",
+        "module",
+        "opened",
+        "processor",
+        "sources",
+        "terminal",
+    },
     {"physics"},
     {"preset"},
     {"files"},

@@ -28,23 +28,23 @@ from declared import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine import aligned
 from engine.compiled import called_by_python
 from engine.layout import (
     LINE,
     Arena,
     Singles,
-    aligned,
     count_of,
     fields_of,
     inside,
     own_arrays,
     rebuilt,
     record,
+    rows_of,
     seen,
     size_of,
     store,
     words_of,
-    zeros,
 )
 from engine.machine_code import INTERPRETED
 from engine.opened import address, at
@@ -77,7 +77,7 @@ def test_compiled_code_changes_what_python_changes(values: dict[str, Any]) -> No
     """To the last byte of the block, so nothing beside it either."""
     values["count"] //= 2
     one, start = laid(0, values)
-    other = aligned(one.size)
+    other = aligned.zeros(one.size, np.uint8)
     other[:] = one
     change_at(one.ctypes.data + start)
     InPython.plain(changed)(seen(Whole, other.ctypes.data + start))
@@ -128,7 +128,7 @@ def test_a_record_is_as_large_as_its_fields() -> None:
     assert [(part.name, part.offset) for part in fields_of(Point)] == [
         ("height", 0), ("number", 8), ("on", 16), ("ages", 24), ("weights", 40),
     ]  # fmt: skip
-    assert size_of(Point) == 88 == zeros(Point, 1).dtype.itemsize
+    assert size_of(Point) == 88 == rows_of(Point, 1).dtype.itemsize
     assert [(part.name, part.offset) for part in fields_of(Pair)] == [
         ("first", 0), ("point", 8), ("points", 96), ("last", 96 + 3 * 88),
     ]  # fmt: skip
@@ -177,7 +177,7 @@ SOME: dict[str, Any] = {
         np.ones((2, 2), np.int64), 9,
     ),
     "vector": np.arange(5.0),
-    "points": zeros(Point, 3),
+    "points": rows_of(Point, 3),
 }  # fmt: skip
 
 
@@ -286,7 +286,7 @@ def own(row: Any, full: Any) -> list[int]:
 
 def test_memory_is_aligned_and_written() -> None:
     for size in (1, 63, 64, 1000):
-        found = aligned(size)
+        found = aligned.zeros(size, np.uint8)
         assert (found.size, found.ctypes.data % LINE) == (size, 0)
         assert not found.any()
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from live.screen import Screen, Stream
 
 from engine import terminal as module
-from engine.terminal import Line, bare, cells, coloured, last_words, obeys_escapes, redrawn, write
+from engine.terminal import Line, bare, cells, coloured, last_words, obeys_escapes, redrawn, tell, write
 
 ROOT = Path(__file__).parent.parent
 
@@ -164,8 +164,36 @@ def test_windows_console_is_woken_up(
     assert kernel.mode == mode
 
 
+def test_what_is_told_takes_the_place_of_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen()
+    stream: Any = Stream(screen)
+    monkeypatch.setattr(sys, "stderr", stream)
+    line = Line(stream)
+    line.show("12 %")
+    tell("note: a bell\a")
+    assert screen.lines == [r"jawari: note: a bell\x07", ""]
+    line.show("13 %")
+    line.end()
+    tell("done")
+    assert screen.lines == [r"jawari: note: a bell\x07", "13 %", "jawari: done", ""]
+
+
+def test_a_standard_error_that_is_full_or_closed_changes_neither_exit_code_nor_output() -> None:
+    code = "import sys; from engine.terminal import tell; tell('one'); tell('two'); sys.exit(3)"
+    command = [sys.executable, "-c", code]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    closed = [sys.executable, "-c", f"import os; os.close(2); os.execv({sys.executable!r}, {command!r})"]
+    for how in [command, closed] if sys.platform != "win32" else [command]:
+        done = subprocess.run(how, env=environment, capture_output=True, text=True)
+        said = "jawari: one\njawari: two\n" if how is command else ""
+        assert (done.returncode, done.stdout, done.stderr) == (3, "", said)
+    if Path("/dev/full").is_char_device():
+        with open("/dev/full", "w") as full:
+            assert subprocess.run(command, env=environment, stderr=full).returncode == 3
+
+
 def test_last_words_pass_all_buffers(capfd: pytest.CaptureFixture[str]) -> None:
-    last_words("jawari: interrupted")
+    last_words("interrupted")
     assert capfd.readouterr().err == "jawari: interrupted\n"
 
 
@@ -175,7 +203,7 @@ def test_last_words_wipe_what_was_there_and_need_nobody() -> None:
     if sys.platform != "win32":
         ours, theirs = os.openpty()
         subprocess.run([sys.executable, "-c", code.format("os.write(2, b'12%')")], env=environment, stderr=theirs)
-        assert os.read(ours, 100) == b"12%\r\x1b[Kwords\r\n"
+        assert os.read(ours, 100) == b"12%\r\x1b[Kjawari: words\r\n"
         os.close(ours)
         os.close(theirs)
     done = subprocess.run([sys.executable, "-c", code.format("os.close(2)")], env=environment, capture_output=True)

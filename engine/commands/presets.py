@@ -20,7 +20,7 @@ from engine.preset.rack import format_channels, is_rack, load_rack
 from engine.preset.schema import KEYS, render_markdown, render_text
 from engine.printable import printable
 from engine.study.describe import Description, Octave, Touching, describe
-from engine.synth.silence import told, try_design
+from engine.synth.silence import silent_keys, told, try_design
 from engine.units import hz_to_key, key_to_note
 
 CHECKED = 48_000.0  # Hz at which `check` designs
@@ -95,8 +95,7 @@ def _check(args: argparse.Namespace) -> int:
             print(f"{printable(file)}: {error}")
             continue
         print(f"{printable(file)}: good ({preset.name}, {preset.model} at {CHECKED * preset.oversample:g} Hz)")
-        silent = told({number: key.silent_because for number, key in enumerate(keys) if key.design is None})
-        if silent:
+        if silent := told(silent_keys(dict(enumerate(keys)))):
             print(f"{printable(file)}: note: {silent}")
     return min(wrong, default=Exit.DONE)
 

@@ -31,7 +31,7 @@ from engine.profiling.rig import Blocks, Recorder, Setup, Take, record_blocks
 from engine.profiling.sweep import Listener, Plan, Point, Results, Section, sweep
 from engine.profiling.tables import comparison, heading, row, summary
 from engine.synth.instrument import Instrument
-from engine.terminal import Line
+from engine.terminal import Line, tell
 from engine.units import note_to_key
 
 LARGEST_BLOCK = 16_384
@@ -228,8 +228,7 @@ class _Screen(Listener):
         print(row(point, take), flush=True)
 
     def note(self, text: str) -> None:
-        self.clear()
-        print(f"jawari: note: {printable(text)}", file=sys.stderr, flush=True)
+        tell(f"note: {text}")
 
 
 def _live(args: argparse.Namespace) -> Recorder:
@@ -281,7 +280,7 @@ def _presets(args: argparse.Namespace) -> tuple[tuple[str, Preset], ...]:
             try:
                 preset = own if model == "preset" else load_preset(source, [*args.set, f"model={model}"])
             except PresetError as error:
-                print(f"jawari: note: {printable(name)}, {model}: left out, {printable(str(error))}", file=sys.stderr)
+                tell(f"note: {name}, {model}: left out, {error}")
                 continue
             found.setdefault((name, preset.model), preset)
     return tuple((name, preset) for (name, _), preset in found.items())

@@ -33,7 +33,9 @@ from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import Rack, is_rack
 from engine.printable import printable
-from engine.synth.silence import silent_keys, told
+from engine.synth.keys import Key
+from engine.synth.silence import keys_of_piece, silent_keys, told
+from engine.terminal import tell
 
 _MOST_DB = 200.0
 
@@ -171,12 +173,15 @@ def _run(args: argparse.Namespace) -> int:
     for remark in given.remarks if given else ():
         _note(f"{printable(str(args.midi))}: {remark}")
     _note_programs(args, given, [preset for _, preset in presets])
-    for name, preset in presets:
-        if isinstance(preset, Preset):
-            _note_silent(name, preset, [job for job in jobs if job.preset is preset])
+    designed = [  # held, so that the instrument need not design them again
+        _note_silent(name, preset, [job for job in jobs if job.preset is preset])
+        for name, preset in presets
+        if isinstance(preset, Preset)
+    ]
     label = presets[0][1].name if len(presets) == 1 else f"{len(presets)} presets"
     with Progress(label, sum(job.seconds for job in jobs)) as progress:
         outcomes = run_jobs(jobs, progress.advance)
+    del designed
     reports = sorted((report for outcome in outcomes for report in outcome.reports), key=lambda report: report["file"])
     _tell(outcomes, reports, sys.stderr if _taken(args) else sys.stdout, args.polyphony)
     if args.report:
@@ -355,13 +360,14 @@ def _tell(
             _note(f"{name}: {text}")
 
 
-def _note_silent(name: str, preset: Preset, jobs: Sequence[Job]) -> None:
-    """Say beforehand which keys of the music will not be heard."""
-    keys = {key for job in jobs for output in job.outputs for key in output.score.keys}
+def _note_silent(name: str, preset: Preset, jobs: Sequence[Job]) -> Mapping[int, Key]:
+    """Say beforehand which keys of the music will not be heard; all its keys."""
+    wanted = {key for job in jobs for output in job.outputs for key in output.score.keys}
     setup = jobs[0].setup
-    silent = told(silent_keys(preset, setup.sample_rate, setup.oversample, setup.tuning, keys))
-    if silent:
+    keys = keys_of_piece(preset, setup.sample_rate, setup.oversample, setup.tuning, wanted)
+    if silent := told(silent_keys(keys)):
         _note(f"{name}: {silent}")
+    return keys
 
 
 def _faults(report: dict[str, Any], polyphony: int | None) -> list[str]:
@@ -396,7 +402,7 @@ def _say(text: str, listener: TextIO) -> None:
 
 
 def _note(text: str) -> None:
-    print(f"jawari: note: {printable(text)}", file=sys.stderr)
+    tell(f"note: {text}")
 
 
 def _raise_errors(outcomes: Sequence[Outcome]) -> int:

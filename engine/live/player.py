@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import aligned
 from engine import messages as midi
-from engine.layout import aligned, seen, size_of
+from engine.layout import seen, size_of
 from engine.live.thread.inlet import let_go, offer_tuning, send
 from engine.live.thread.memory import UNASKED, Journal, Log, Stage
 from engine.live.thread.tape import Tape
@@ -58,7 +59,7 @@ class Player:
     ) -> None:
         self.sample_rate, self.block_size, self.channels = sample_rate, block_size, channels
         self.seats = seats or Seats(channels)  # who is to play what; by itself, whoever comes is played everywhere
-        self._block = aligned(size_of(Stage))
+        self._block = aligned.zeros(size_of(Stage), np.uint8)
         self.stage = seen(Stage, self.address)
         self._changing = Lock()  # instruments may be designed, and put on, in the background
         self._told: dict[str, int] = {}  # rows that each reader has seen

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.aligned import zeros
 from engine.compiled import called_by_python, copy, inlined, native
 from engine.errors import PhysicsError
 from engine.layout import Integers, Matrix, Vector
@@ -142,13 +143,12 @@ def design(
     heard = np.array([pickup_row(string, b, p) for p in problem.pickups]).reshape(-1, b.size)
     rows = np.concatenate([touching, heard])
     stiffness = 4.0 * mass * a_star / k**2
-    pressed = contact.equilibrium((touching / stiffness) @ touching.T, points, problem.contact.exponent)
-    rest = (pressed @ touching) / stiffness
-    penetration = points.height - touching @ rest
+    rest, penetration = resting(touching, stiffness, points, problem.contact.exponent)
 
     def cast(array: Array) -> NDArray[Any]:
-        padding = [(0, 0)] * (array.ndim - 1) + [(0, -b.size % PADDING)]
-        return np.ascontiguousarray(np.pad(array, padding), dtype)
+        made = zeros((*array.shape[:-1], b.size + -b.size % PADDING), dtype)
+        made[..., : b.size] = array
+        return made
 
     coefficients = Coefficients(
         forward=cast(2.0 * r * o),
@@ -168,10 +168,19 @@ def design(
     return Design(problem, rate, m, points, coefficients)
 
 
+def resting(touching: Array, stiffness: Array, points: ContactPoints, exponent: float) -> tuple[Array, Array]:
+    """Where the string rests, mode by mode, and how deep each point is in it then."""
+    if not contact.pressing(points).any():
+        return np.zeros(stiffness.size), points.height
+    pressed = contact.equilibrium((touching / stiffness) @ touching.T, points, exponent)
+    rest = (pressed @ touching) / stiffness
+    return rest, points.height - touching @ rest
+
+
 def point_response(rows: NDArray[Any], spread: NDArray[Any], points: int) -> NDArray[Any]:
     """response[k, l] = sum of spread * rows[k] * rows[l], in an order that no library or process can change."""
-    response = np.zeros((points, len(rows)), rows.dtype)
-    answer_points(rows, spread, response, np.zeros(spread.size, rows.dtype))
+    response = zeros((points, len(rows)), rows.dtype)
+    answer_points(rows, spread, response, zeros(spread.size, rows.dtype))
     return response
 
 
@@ -188,7 +197,7 @@ def state(c: Coefficients) -> State:
     """Memory of one string at rest."""
     size, dtype = c.forward.size, c.forward.dtype
     touch = contact.touch(c.height.size, dtype)
-    s = State(np.zeros(size, dtype), np.zeros(size, dtype), np.zeros(len(c.rows), dtype), touch, np.zeros(1, np.int64))
+    s = State(zeros(size, dtype), zeros(size, dtype), zeros(len(c.rows), dtype), touch, np.zeros(1, np.int64))
     reset(c, s)
     return s
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import messages as midi
-from engine.layout import Arena, Rows, lay, seen, size_of, zeros
+from engine.layout import Arena, Rows, lay, rows_of, seen, size_of
 from engine.physics import finite_difference
 from engine.physics.excitation import SHAPES
 from engine.preset.loader import Preset
@@ -89,7 +89,7 @@ def design(setup: Setup) -> Designed:
     grown = budget.lasts_for(setup.needed + memory.SPARE_VOICES) - memory.SPARE_VOICES
     filtering = decimate.design(setup.sample_rate, setup.oversample)
     loud = gains([key.design for key in keys], preset, filtering)
-    rows = zeros(memory.Key, KEYS)
+    rows = rows_of(memory.Key, KEYS)
     for key, row, gain in zip(keys, rows, loud):
         _fill_key(row, key, preset, float(gain))
     model = strings.MODELS[preset.model]
@@ -194,7 +194,7 @@ def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, float]:
 
 def _channels() -> Rows[memory.Channel]:
     """All channels as if nothing had been heard, in no zone."""
-    rows = zeros(memory.Channel, memory.CHANNELS)
+    rows = rows_of(memory.Channel, memory.CHANNELS)
     rows.position[:] = memory.UNMOVED
     rows.range, rows.manager = zones.BEND_RANGE, np.arange(memory.CHANNELS)
     return rows
@@ -211,7 +211,7 @@ def listener() -> NDArray[np.uint8]:
 
 
 def _maps(preset: Preset) -> Rows[memory.Map]:
-    rows = zeros(memory.Map, len(preset.controllers))
+    rows = rows_of(memory.Map, len(preset.controllers))
     for row, c in zip(rows, preset.controllers):
         row.controller = c.number if c.number is not None else memory.PRESSURE
         row.target = PARAMETERS[c.to].number

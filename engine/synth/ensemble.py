@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import aligned
 from engine import messages as midi
-from engine.layout import aligned, seen, size_of
+from engine.layout import seen, size_of
 from engine.preset.rack import Part, Rack
 from engine.preset.tuning import Tuning
 from engine.synth import decimate
@@ -36,7 +37,7 @@ class Seats:
     def __init__(self, channels: int = 2, latency: int | None = None) -> None:
         self.latency = latency  # None: that of the first who comes
         self.instruments: dict[int, Instrument] = {}
-        self._memory, self._listener = aligned(size_of(Desk)), listener()
+        self._memory, self._listener = aligned.zeros(size_of(Desk), np.uint8), listener()
         self._deaf = self._listener.copy()  # as it is before it has heard anything
         self.desk = seen(Desk, self.address)
         self.desk.outputs, self.desk.latest, self.desk.listener = channels, -1, self._listener.ctypes.data

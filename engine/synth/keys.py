@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from math import cos, inf, pi, sqrt
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -38,10 +40,27 @@ class Key:
     silent_because: str = ""
 
 
+_HELD: WeakValueDictionary[Hashable, Key] = WeakValueDictionary()  # what is designed and not forgotten
+
+
 def design_key(
     problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking = SAME
 ) -> Key:
-    """The preset's string brought to `pitch` by its tension or its length, ready for the model rate."""
+    """The preset's string brought to `pitch` by its tension or its length, ready for the model rate.
+
+    A key that somebody holds already is not designed again.
+    """
+    asked = (problem, model, by, pitch, rate, tracking)
+    try:
+        key = _HELD.get(asked)
+    except TypeError:  # a profile that cannot be told from others
+        return _design_key(*asked)
+    if key is None:
+        key = _HELD[asked] = _design_key(*asked)
+    return key
+
+
+def _design_key(problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking) -> Key:
     if pitch is None:
         return Key(None, None, "the tuning leaves this key out")
     problem = replace(problem, excitation=tracked(problem.excitation, tracking, above(problem.string, pitch)))
@@ -96,19 +115,27 @@ def _tuned(problem: Problem, by: str, pitch: float) -> Problem:
         squared = (2.0 * pi * pitch) ** 2 + float(string.loss.rate(np.array([b]))[0]) ** 2
         tension = string.density * squared / b**2 - string.stiffness * b**2
         return replace(problem, string=replace(string, tension=_positive(tension, pitch)))
-    low, high = 1e-3, 1e3  # bisection on log-length: the first mode falls with length
-    for _ in range(200):
-        length = sqrt(low * high)
-        b1 = np.array([pi / length])
-        squared = float(string.undamped_frequency(b1)[0] ** 2 - string.loss.rate(b1)[0] ** 2)
-        if squared > (2.0 * pi * pitch) ** 2:
+    low, high, length = 1e-3, 1e3, 1.0  # bisection on log-length: the first mode falls with length
+    wanted, squared = (2.0 * pi * pitch) ** 2, _first_mode(string, length)
+    while low < length < high:
+        if squared > wanted:
             low = length
         else:
             high = length
-    if abs(squared / (2.0 * pi * pitch) ** 2 - 1.0) > 1e-9:
+        length = sqrt(low * high)
+        squared = _first_mode(string, length)
+    if abs(squared / wanted - 1.0) > 1e-9:
         remedy = "play nearer to the string's own pitch, or take keys: tension"
         raise PhysicsError("pitch", pitch, "is reached by no length from 1 mm to 1 km", remedy)
     return replace(problem, string=replace(string, length=length), barrier=_within(problem, length))
+
+
+def _first_mode(string: String, length: float) -> float:
+    """Its angular frequency at a length, squared: below zero if it does not oscillate. In plain floats, for speed."""
+    b = pi / length
+    decay = string.loss.rate(b)
+    frequency = b * sqrt((string.tension + string.stiffness * (b * b)) / string.density)
+    return frequency * frequency - decay * decay
 
 
 def _positive(tension: float, pitch: float) -> float:

@@ -24,14 +24,18 @@ def try_design(preset: Preset, sample_rate: float) -> list[Key]:
     return keys
 
 
-def silent_keys(
+def keys_of_piece(
     preset: Preset, sample_rate: float, oversample: int | None, tuning: Tuning | None, wanted: Iterable[int]
-) -> dict[int, str]:
-    """Those of some keys that will be silent, with the reason."""
+) -> dict[int, Key]:
+    """Some keys, designed: as long as they are kept, the instrument that plays them need not design them again."""
     rate = sample_rate * (preset.oversample if oversample is None else oversample)
     scale = preset.tuning if tuning is None else tuning
     string = (preset.problem, preset.model, preset.keys)
-    keys = {n: design_key(*string, scale[n], rate, preset.tracking) for n in sorted(set(wanted))}
+    return {n: design_key(*string, scale[n], rate, preset.tracking) for n in sorted(set(wanted))}
+
+
+def silent_keys(keys: Mapping[int, Key]) -> dict[int, str]:
+    """Those that will be silent, with the reason."""
     return {number: key.silent_because for number, key in keys.items() if key.design is None}
 
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.aligned import LINE
 from engine.compiled import native
-from engine.layout import LINE, Arena, arrays_of, count_of, own_arrays, rebuilt, store, words_of
+from engine.layout import Arena, arrays_of, count_of, own_arrays, rebuilt, store, words_of
 from engine.synth import grid_string, modal_string
 from engine.synth.budget import MOST_BYTES
 from engine.synth.memory import KEYS, Machine

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from live.readings import READING
 from synth.playing import instrument
 
-from engine.layout import zeros
+from engine.layout import rows_of
 from engine.live.meter import FALL, HOLD, SILENCE, WINDOW, Level, Load, Meter, Note, Reading, String
 from engine.live.player import Player
 from engine.live.screen.news import count, news, report, status
@@ -209,7 +209,7 @@ def test_a_reading_counts_what_the_player_counts() -> None:
 def test_counts_outlive_instruments(monkeypatch: pytest.MonkeyPatch) -> None:
     class Fake:
         def __init__(self, stolen: int, watchdog: int, lost: int) -> None:
-            self.machine = SimpleNamespace(voices=zeros(memory.Voice, 3))
+            self.machine = SimpleNamespace(voices=rows_of(memory.Voice, 3))
             self.polyphony, self.preset = 3, SimpleNamespace(name="fake")
             self.counts = {"voices_stolen": stolen, "watchdog": watchdog, "events_lost": lost}
 

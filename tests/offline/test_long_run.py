@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.layout import zeros
+from engine.layout import rows_of
 from engine.synth.memory import HELD, Voice
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "long_run.py"
@@ -66,7 +66,7 @@ class Faulty:
 
     def __init__(self, sample: float = 0.0, energy: float = 1.0, silent: bool = True, **counts: int) -> None:
         self.sample, self.silent = sample, silent
-        voices = zeros(Voice, 1)
+        voices = rows_of(Voice, 1)
         voices.state, voices.energy = HELD, energy
         self.machine = SimpleNamespace(voices=voices)
         self.counts = {"watchdog": 0, "events_lost": 0, **counts}

@@ -9,6 +9,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import mido
 import numpy as np
@@ -17,7 +18,7 @@ import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import load_preset
+from engine import cli, load_preset
 from engine.music.errors import ScoreError
 from engine.music.midi_file import midi_bytes, parse_midi
 from engine.music.note import parse_notes
@@ -26,6 +27,8 @@ from engine.offline.job import Job, Output, Setup, Treatment, make_player
 from engine.offline.pool import cores, run_jobs
 from engine.offline.render import render
 from engine.offline.stream import stream
+from engine.physics import modal
+from engine.physics.problem import Problem
 
 NOTES = "C3:0:.2 E3:.1:.1:80 G3:.15:.2 C3:.2:.1"
 COMMAND = [sys.executable, "-m", "engine.cli", "render"]
@@ -220,3 +223,18 @@ def test_mutated_songs_are_rendered_soundly(changes: list[tuple[int, int]]) -> N
     audio = render("plain", score.between(0.0, 0.2), polyphony=2, tail=0.01)
     assert np.isfinite(audio).all()
     assert np.abs(audio).max(initial=0.0) <= 10 ** (-0.1 / 20)
+
+
+def test_each_key_is_designed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those that were looked at beforehand, for the note on silent ones."""
+    designed: list[float] = []
+
+    def counted(problem: Problem, *how: Any, **more: Any) -> modal.Design:
+        designed.append(problem.string.tension)
+        return modal_design(problem, *how, **more)
+
+    modal_design = modal.design
+    monkeypatch.setattr(modal, "design", counted)
+    notes = ("--notes", "C4:0:.01 E4:0:.01", "--tail", "0 s")
+    assert cli.main(["render", "plain", *notes, "-o", str(tmp_path / "two.wav")]) == 0
+    assert len(designed) == len(set(designed)) == 128

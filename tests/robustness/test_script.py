@@ -24,7 +24,7 @@ from robustness_parts.playing import Fault, perform
 from robustness_parts.random_presets import random_preset
 
 from engine.errors import EngineError, PhysicsError, PresetError
-from engine.layout import zeros
+from engine.layout import rows_of
 from engine.music.midi_file import parse_midi
 from engine.preset.loader import load_preset
 from engine.preset.schema import KEYS, plain
@@ -130,7 +130,7 @@ def test_every_fault_is_found(happens: Callable[[], str], told: str, monkeypatch
     ],
 )
 def test_every_unsound_sound_is_found(wrong: dict[str, float], told: str) -> None:
-    voices = zeros(memory.Voice, 1)
+    voices = rows_of(memory.Voice, 1)
     voices.state, voices.energy = memory.HELD, wrong.get("energy", 1.0)
     player = SimpleNamespace(
         channels=1,

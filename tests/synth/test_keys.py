@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import weakref
+from dataclasses import dataclass, replace
 from math import inf, pi
 
 import numpy as np
@@ -232,3 +233,29 @@ def test_the_highest_tension_keeps_a_grid_s_distance_from_where_its_shortest_wav
     g = key.design.grid
     lost = backward_loss(g.loss.terms, key.design.problem.string.wavenumbers(g.intervals), g.spacing).max() / RATE
     assert highest >= bent * (1.0 - max(lost, 0.0)) * (1.0 - 1e-3)
+
+
+def test_a_key_that_is_held_is_not_designed_again() -> None:
+    """And what nobody holds is forgotten."""
+    asked = (sitar(), "modal", "tension", 200.0, RATE)
+    held = design_key(*asked)
+    assert design_key(*asked) is held
+    assert design_key(*asked[:3], 201.0, RATE) is not held
+    gone = weakref.ref(held)
+    del held
+    assert gone() is None
+    assert design_key(*asked).design is not None
+
+
+def test_a_profile_that_cannot_be_hashed_is_designed_all_the_same() -> None:
+    @dataclass(frozen=True)
+    class Bumps:
+        heights: list[float]
+
+        def __call__(self, x: Array, /) -> Array:
+            return np.interp(x, [0.1, 0.2], self.heights)
+
+    problem = replace(sitar(), barrier=Barrier(Bumps([-1e-3, -2e-3]), 0.1, 0.2))
+    one, other = (design_key(problem, "modal", "tension", 200.0, RATE) for _ in range(2))
+    assert one is not other
+    assert one.design is not None

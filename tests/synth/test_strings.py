@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from synth.playing import SMALL, Event, bend, cc, instrument, off, on, pressure, render
 
-from engine.layout import LINE, aligned, count_of, own_arrays, rebuilt
+from engine import aligned
+from engine.aligned import LINE
+from engine.layout import count_of, own_arrays, rebuilt
 from engine.synth import memory, strings
 from engine.synth.instrument import Instrument
 from engine.synth.renderer import play
@@ -194,7 +196,7 @@ def test_a_copy_of_the_block_plays_on_to_the_last_bit(name: str, off_the_line: i
     for event in MUSIC:
         if event[0] >= 1200:
             assert inst.schedule(*event)
-    copy = aligned(inst.nbytes + off_the_line)[off_the_line:]
+    copy = aligned.zeros(inst.nbytes + off_the_line, np.uint8)[off_the_line:]
     copy[:] = inst._bank.block
     wanted = go_on(inst.address, 3000, inst.channels)
     inst.reset()

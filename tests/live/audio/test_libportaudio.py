@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from collections.abc import Callable
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_long, c_ulong
 from importlib.machinery import ModuleSpec
 from typing import Any
@@ -12,8 +13,10 @@ from typing import Any
 import pytest
 
 from engine.live.audio import libportaudio as module
+from engine.live.audio.cards import Card
 from engine.live.audio.libportaudio import FUNCTIONS, Code, PortAudio, PortAudioError, places
 from engine.live.audio.portaudio import library
+from engine.live.audio.stream import Stream
 from engine.live.errors import DeviceError, MissingPart
 
 STRUCTURES = {
@@ -97,6 +100,72 @@ def test_a_device_that_is_not_there_is_refused(portaudio: PortAudio) -> None:
         assert refusal.value.code == Code.DEVICE
         with pytest.raises(PortAudioError):
             portaudio.open_output(number, 2, 48000.0, 128, 0.1, 0, 0)
+
+
+class Calls:
+    """A build of PortAudio that has only what it is made with, and keeps what it was asked."""
+
+    def __init__(self, **results: int | None) -> None:
+        self.asked: list[str] = []
+        for name, result in results.items():
+            setattr(
+                self, name, lambda *given, name=name, result=result: self.asked.append(f"{name}{given[1:]}") or result
+            )
+
+
+def on(calls: Calls) -> PortAudio:
+    made = object.__new__(PortAudio)
+    made._library = calls  # type: ignore[assignment]
+    return made
+
+
+def test_a_build_without_jack_or_alsa_is_not_asked_for_them() -> None:
+    plain = Calls()
+    on(plain).name_client(b"jawari")
+    assert not module.Output(on(plain), plain, ctypes.c_void_p(1)).come_first(True)  # type: ignore[arg-type]
+    assert plain.asked == []
+    full = Calls(PaJack_SetClientName=0, PaAlsa_EnableRealtimeScheduling=None)
+    on(full).name_client(b"jawari")
+    assert module.Output(on(full), full, ctypes.c_void_p(1)).come_first(True)  # type: ignore[arg-type]
+    assert full.asked == ["PaJack_SetClientName()", "PaAlsa_EnableRealtimeScheduling(True,)"]
+
+
+@pytest.mark.parametrize("system", ["ALSA", "JACK Audio Connection Kit"])
+def test_where_no_thread_may_come_first_it_starts_like_any_other(system: str) -> None:
+    """Some PortAudio refuse to start a stream for which that was asked without permission."""
+    calls = Calls(PaAlsa_EnableRealtimeScheduling=None, Pa_StartStream=-9999)
+    stream = object.__new__(Stream)
+    stream.card = Card(0, "usb", system, 2, 48000.0, True, 0.01, 0.04)
+    stream._output = module.Output(on(calls), calls, ctypes.c_void_p(1))  # type: ignore[arg-type]
+    stream._output._checked = refused_once()  # type: ignore[method-assign]
+    if system == "ALSA":
+        stream._start()
+        hurry = "PaAlsa_EnableRealtimeScheduling"
+        assert calls.asked == [f"{hurry}(True,)", "Pa_StartStream()", f"{hurry}(False,)", "Pa_StartStream()"]
+    else:
+        with pytest.raises(PortAudioError):
+            stream._start()
+        assert calls.asked == ["Pa_StartStream()"]
+
+
+def refused_once() -> Callable[[int], int]:
+    errors = [PortAudioError("not permitted", -9999)]
+
+    def checked(result: int) -> int:
+        if errors:
+            raise errors.pop()
+        return 0
+
+    return checked
+
+
+def test_a_closed_stream_is_not_asked_again() -> None:
+    calls = Calls(Pa_CloseStream=0, Pa_IsStreamActive=1)
+    output = module.Output(on(calls), calls, ctypes.c_void_p(1))  # type: ignore[arg-type]
+    assert output.active
+    output.close()
+    assert not output.active
+    assert calls.asked == ["Pa_IsStreamActive()", "Pa_CloseStream()"]
 
 
 @pytest.mark.parametrize(
