@@ -171,7 +171,9 @@ def lay_out(setup: Setup, designed: Designed) -> Bank:
     key_words[:] = strings.placed(arena, model, designed.strings)
     block = arena.sealed()
     write(block)
-    return Bank(setup, designed, block, block[:changing].copy())
+    there = block[changing : changing + designed.strings.block.size]  # what is only read need not be kept twice
+    kept = designed._replace(strings=designed.strings._replace(block=there))
+    return Bank(setup, kept, block, block[:changing].copy())
 
 
 def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, float]:

@@ -167,7 +167,8 @@ class Budget:
             return
         size, coupled, rows = sizes(design)
         self._keys += size * (rows + _KEY_ROWS) + 2 * coupled * (coupled + rows)
-        self._voice = max(self._voice, size * _VOICE_ROWS + coupled * (coupled + rows))
+        # A voice is kept twice: as it is, and as it was at first.
+        self._voice = max(self._voice, 2 * (size * _VOICE_ROWS + coupled * (coupled + rows)))
         self._check_memory(design)
         tables = COSTS.tabled * size * rows * coupled
         solving = COSTS.solved * int((design.points.height > 0.0).sum()) ** 3

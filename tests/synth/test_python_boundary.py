@@ -351,7 +351,7 @@ def test_a_copy_is_silent_and_shares_nothing(way: Callable[[Instrument], Instrum
     assert (other.clock, other.silent) == (0, True)
     settings = ("preset", "sample_rate", "block_size", "oversample", "polyphony", "tuning", "channels")
     assert [getattr(other, name) for name in settings] == [getattr(inst, name) for name in settings]
-    both = [(made._bank.block, made._bank.image, made._bank.designed.strings.block) for made in (inst, other)]
+    both = [(made._bank.block, made._bank.image) for made in (inst, other)]
     assert not any(np.shares_memory(a, b) for a in both[0] for b in both[1])
     inst.run(np.zeros((500, 1), np.float32))
     address = inst.address
