@@ -66,6 +66,8 @@ GUESTS = {
     "mido": {"music", "live"},
     "rtmidi": {"live"},
 }
+# Classes' names, each of them a fault.
+MANY_MEANINGS = {"Gauges", "Kept", "Key", "Log", "Part", "Setup", "Surface", "Tape"}
 LAZY = {"matplotlib", "soundfile", "mido", "rtmidi"}  # the engine works without them
 WORLD = {
     *("os", "io", "pathlib", "sys", "shutil", "tempfile", "glob", "subprocess", "socket", "argparse", "logging"),
@@ -263,6 +265,17 @@ def test_files_and_functions_stay_small(file: Path) -> None:
 def test_every_module_says_what_it_is(file: Path) -> None:
     module = tree(file)
     assert ast.get_docstring(module) or not module.body
+
+
+def test_a_name_of_a_class_means_one_thing() -> None:
+    """But for what each model of a string has of its own; and for faults that are known."""
+    homes: dict[str, list[str]] = {}
+    for file in SOURCES:
+        for node in tree(file).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(name_of(file))
+    shared = {name: files for name, files in homes.items() if len(files) > 1}
+    assert not shared.keys() - {"Coefficients", "Design", "Scheme", "State"} - MANY_MEANINGS, shared
 
 
 def test_no_script_hides_a_module_of_python() -> None:

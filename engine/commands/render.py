@@ -24,7 +24,7 @@ from engine.music.midi_file import read_midi
 from engine.music.note import parse_notes
 from engine.music.score import DRUMS, Score, score_of_notes
 from engine.music.sources import phrase
-from engine.offline.job import Job, Output, Setup, Treatment
+from engine.offline.job import Job, OutputFile, Setup, Treatment
 from engine.offline.pool import Outcome, cores, run_jobs
 from engine.offline.progress import Progress
 from engine.offline.report import make_report, write_report
@@ -308,11 +308,11 @@ def _jobs(
     score = _cut(args, phrase(preset) if given is None else given)
     path = _path(args, name)
     if not args.stems:
-        return [Job(preset, setup, treatment, (Output(path, score),))]
+        return [Job(preset, setup, treatment, (OutputFile(path, score),))]
     if is_sink(path):
         raise UsageError(f"--stems makes several files, and {named(path)} takes one; name a file")
     parts = score.parts(args.stems).items()
-    outputs = [Output(path.with_name(f"{path.stem}-{part}{path.suffix}"), stem) for part, stem in parts]
+    outputs = [OutputFile(path.with_name(f"{path.stem}-{part}{path.suffix}"), stem) for part, stem in parts]
     shares = [tuple(outputs[first :: cores()]) for first in range(cores())]
     return [Job(preset, setup, treatment, share, together=str(path)) for share in shares if share]
 
