@@ -25,7 +25,7 @@ from engine.units import db_to_gain, gain_to_db, key_to_note
 
 
 @dataclass(frozen=True)
-class Setup:
+class Manner:
     """How an instrument is set up, beside its preset."""
 
     sample_rate: float = 48_000
@@ -86,7 +86,7 @@ class Job:
     """
 
     preset: Preset | Rack
-    setup: Setup
+    setup: Manner
     treatment: Treatment
     outputs: tuple[OutputFile, ...]
     together: str = ""
@@ -97,7 +97,7 @@ class Job:
         return sum(output.score.length + (self.treatment.tail or 0.0) for output in self.outputs)
 
 
-def make_player(preset: Preset | Rack, setup: Setup) -> Any:
+def make_player(preset: Preset | Rack, setup: Manner) -> Any:
     """The instrument, or the ensemble of a rack."""
     from engine.synth.ensemble import Ensemble, design_part  # late: only what sounds pays for it
     from engine.synth.instrument import Instrument

@@ -39,7 +39,7 @@ def run_along(tape: int, frames: int, channels: int, out: int) -> None:
 
 
 @native
-def lose(t: memory.Tape, written: int, frames: int) -> None:
+def lose(t: memory.TapeRing, written: int, frames: int) -> None:
     """Note what is not on the tape, and where; after too many gaps the last one counts for all."""
     t.lost += frames
     gap = t.gaps[0] - 1
@@ -57,10 +57,12 @@ class Tape:
         self.channels = channels
         frames = 1 << int(np.ceil(np.log2(max(seconds * sample_rate, 1))))
         arena = Arena()
-        write = lay(arena, memory.Tape, arena.room(size_of(memory.Tape)), frames=frames, samples=(frames * channels,))
+        write = lay(
+            arena, memory.TapeRing, arena.room(size_of(memory.TapeRing)), frames=frames, samples=(frames * channels,)
+        )
         self._block = arena.sealed()
         write(self._block)
-        self._memory = seen(memory.Tape, self.address)
+        self._memory = seen(memory.TapeRing, self.address)
         self._ring = self._memory.samples.reshape(frames, channels)
 
     @property
