@@ -26,10 +26,11 @@ from synth.playing import (
     render,
 )
 
+from engine.messages import EXPRESSION, PAN, VOLUME
 from engine.physics.string import Array
 from engine.synth import fields as f
 from engine.synth.instrument import Instrument
-from engine.synth.strips import EXPRESSION, PAN, TURN, VOLUME
+from engine.synth.strips import TURN
 
 TURNED = round(TURN * RATE)  # samples
 CLICKS = butter(8, 8000.0, "high", fs=RATE, output="sos")
