@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from engine import messages as midi
 from engine.compiled import now
 from engine.live.player import Integers, Player
 from engine.live.thread import fields as x
@@ -163,10 +164,10 @@ class Meter:
 
     def _take_notes(self, events: Integers) -> None:
         messages = events[:, 1]
-        begun = messages[(messages & 0xF0 == 0x90) & (messages >> 16 & 0x7F > 0)]
+        begun = messages[midi.begins_note(messages)]
         self._played += begun.size
         for message in begun[-NOTES:].tolist():
-            self._notes.append(Note(key_to_note(message >> 8 & 0x7F), message >> 16 & 0x7F, message & 0x0F))
+            self._notes.append(Note(key_to_note(midi.first(message)), midi.second(message), midi.channel(message)))
 
 
 def strings_of(instruments: Iterable[Instrument]) -> tuple[String, ...]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import messages as midi
 from engine.machine_code import tell_if_cold
 from engine.physics import finite_difference, modal
 from engine.physics.contact import Law
@@ -249,9 +250,9 @@ def _numbers(setup: Setup, finishing: output.Output) -> NDArray[np.float64]:
 
 def _strip(preset: Preset, channels: int) -> int:
     """Which of volume, expression and pan are left to channel strips; to one loudspeaker nothing is panned."""
-    parts = {strips.VOLUME: f.BY_VOLUME, strips.EXPRESSION: f.BY_EXPRESSION}
+    parts = {midi.VOLUME: f.BY_VOLUME, midi.EXPRESSION: f.BY_EXPRESSION}
     if channels == 2:
-        parts[strips.PAN] = f.BY_PAN
+        parts[midi.PAN] = f.BY_PAN
     mapped = {c.number for c in preset.controllers}
     return sum(part for number, part in parts.items() if number not in mapped)
 

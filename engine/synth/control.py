@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine import messages as midi
 from engine.compiled import native
 from engine.synth import strips
 from engine.synth.fields import *
@@ -11,32 +12,27 @@ from engine.synth.machine import Machine
 from engine.synth.mts import TUNING, code_of, is_at_once
 from engine.synth.ring import flagged, flagged_since, head, take
 from engine.synth.voices import begin, departure, pluck, set_moving
-from engine.synth.zones import MANAGERS, hears, reset_controllers, resize, share_range
-
-SUSTAIN, SOSTENUTO = 64, 66
-DATA, DATA_FINE, NRPN_FINE, NRPN, RPN_FINE, RPN = 6, 38, 98, 99, 100, 101
-ALL_SOUND_OFF, RESET_CONTROLLERS, ALL_NOTES_OFF = 120, 121, 123
-FOR_BENDS, FOR_ZONES = 0, 6  # registered parameters
+from engine.synth.zones import hears, reset_controllers, resize, share_range
 
 
 @native
 def obey(m: Machine, message: Any) -> None:
-    """One message: of a channel, packed as status | first << 8 | second << 16, or of a key's tuning (mts.py)."""
-    status, channel = message & 0xF0, message & 0x0F
-    first, second = (message >> 8) & 0x7F, (message >> 16) & 0x7F
-    if status == 0x90 and second > 0:
+    """One message: of a channel (messages.py), or of a key's tuning (mts.py)."""
+    kind, channel = midi.kind(message), midi.channel(message)
+    first, second = midi.first(message), midi.second(message)
+    if midi.begins_note(message):
         note_on(m, channel, first, second)
-    elif status == 0x80 or status == 0x90:
+    elif midi.ends_note(message):
         note_off(m, channel, first)
-    elif status == 0xB0:
+    elif kind == midi.CONTROL:
         control(m, channel, first, second)
-    elif status == 0xD0:
+    elif kind == midi.PRESSURE:
         m.channels[channel, C_PRESSURE] = first
         stir(m, channel)
-    elif status == 0xE0:
-        m.channels[channel, C_BEND] = (first | second << 7) - 8192
+    elif kind == midi.WHEEL:
+        m.channels[channel, C_BEND] = midi.bend(message)
         stir(m, channel)
-    elif status == TUNING:
+    elif kind == TUNING:
         retune(m, first, code_of(message), is_at_once(message))
 
 
@@ -131,7 +127,7 @@ def control(m: Machine, channel: Any, number: Any, value: Any) -> None:
     """Pedals, registered parameters, mode messages; everything else is kept for whoever maps it."""
     own = m.channels[channel]
     earlier, own[number] = own[number], value
-    if number == SOSTENUTO:
+    if number == midi.SOSTENUTO:
         for v in range(m.settings[S_VOICES]):
             voice = m.voice_ints[v]
             if hears(m, voice[V_CHANNEL], channel):
@@ -139,24 +135,24 @@ def control(m: Machine, channel: Any, number: Any, value: Any) -> None:
                     voice[V_SOSTENUTO] = voice[V_STATE] == HELD
                 elif value < 64:
                     voice[V_SOSTENUTO] = 0
-    elif number in (NRPN, NRPN_FINE):
-        own[RPN] = own[RPN_FINE] = UNMOVED  # data that follow are not for a registered parameter
-    elif number in (DATA, DATA_FINE) and own[RPN] == 0:
+    elif number in (midi.NRPN, midi.NRPN_FINE):
+        own[midi.RPN] = own[midi.RPN_FINE] = UNMOVED  # data that follow are not for a registered parameter
+    elif number in (midi.DATA, midi.DATA_FINE) and own[midi.RPN] == 0:
         set_parameter(m, channel, number, value)
-    elif number == ALL_SOUND_OFF:
+    elif number == midi.ALL_SOUND_OFF:
         silence(m, channel)
-    elif number == RESET_CONTROLLERS:
+    elif number == midi.RESET_CONTROLLERS:
         for other in range(CHANNELS):
             if hears(m, other, channel):
                 reset_controllers(m.channels[other])
         for v in range(m.settings[S_VOICES]):
             if hears(m, m.voice_ints[v, V_CHANNEL], channel):
                 m.voice_ints[v, V_SOSTENUTO] = 0
-    elif number >= ALL_NOTES_OFF:
+    elif number >= midi.ALL_NOTES_OFF:
         let_go(m, channel)
     if moves_strings(m, number):
         stir(m, channel)
-    if number in (strips.VOLUME, strips.PAN, strips.EXPRESSION, RESET_CONTROLLERS):
+    if number in (midi.VOLUME, midi.PAN, midi.EXPRESSION, midi.RESET_CONTROLLERS):
         strips.turn_all(m)
 
 
@@ -164,15 +160,15 @@ def control(m: Machine, channel: Any, number: Any, value: Any) -> None:
 def set_parameter(m: Machine, channel: Any, number: Any, value: Any) -> None:
     """The bend's range, in semitones and cents, or the number of a zone's members."""
     own = m.channels[channel]
-    if own[RPN_FINE] == FOR_BENDS:
+    if own[midi.RPN_FINE] == midi.BEND_RANGE:
         coarse, fine = own[C_RANGE] // 100, own[C_RANGE] % 100
-        own[C_RANGE] = value * 100 + fine if number == DATA else coarse * 100 + min(value, 99)
+        own[C_RANGE] = value * 100 + fine if number == midi.DATA else coarse * 100 + min(value, 99)
         share_range(m, channel)
         stir(m, own[C_MANAGER])
-    elif own[RPN_FINE] == FOR_ZONES and number == DATA and channel in MANAGERS and value < CHANNELS:
+    elif own[midi.RPN_FINE] == midi.ZONE and number == midi.DATA and channel in midi.MANAGERS and value < CHANNELS:
         begin_anew(m, channel, resize(m, channel, value))
         strips.turn_all(m)
-        own[RPN], own[RPN_FINE] = 0, FOR_ZONES  # still chosen: only controllers were reset
+        own[midi.RPN], own[midi.RPN_FINE] = 0, midi.ZONE  # still chosen: only controllers were reset
 
 
 @native
@@ -203,7 +199,8 @@ def moves_strings(m: Machine, number: Any) -> Any:
     mapped = 0
     for r in range(m.settings[S_MAPS]):
         mapped |= m.map_ints[r, 0] == number
-    return mapped or number in (SUSTAIN, SOSTENUTO, DATA, DATA_FINE) or number >= ALL_SOUND_OFF
+    own = (midi.SUSTAIN, midi.SOSTENUTO, midi.DATA, midi.DATA_FINE)
+    return mapped or number in own or number >= midi.MODES
 
 
 @native

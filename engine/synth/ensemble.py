@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import messages as midi
 from engine.preset.rack import Part, Rack
 from engine.preset.tuning import Tuning
 from engine.synth import decimate
 from engine.synth import fields as f
 from engine.synth.instrument import Instrument
 from engine.synth.mixing import play_together
-from engine.synth.mts import TUNING, tunings
+from engine.synth.mts import tunings
 from engine.synth.routing import absent, arrive, hand_on, taker
 from engine.synth.zones import enrol
 from engine.units import db_to_gain
@@ -191,15 +192,16 @@ class Ensemble:
 
     def schedule(self, sample: int, data: Sequence[int]) -> bool:
         """Queue a MIDI message (its bytes) for an absolute sample, in time order; False if the ring was full."""
-        if data and data[0] == TUNING:
+        if data and data[0] == midi.SYSEX:
             return 0 not in [hand_on(self._seats.address, max(sample, 0), packed) for packed in tunings(data)]
-        if not data or not 0x80 <= data[0] < 0xF0:
+        if not data or not midi.is_channel_message(data[0]):
             return True
         first, second = data[1] if len(data) > 1 else 0, data[2] if len(data) > 2 else 0
-        message, kind, channel = data[0] | first << 8 | second << 16, data[0] & 0xF0, data[0] & 0x0F
-        if kind == 0xC0 or (kind == 0x90 and second):
+        message, channel = midi.packed(data[0], first, second), midi.channel(data[0])
+        begins, chooses = midi.begins_note(message), midi.kind(message) == midi.PROGRAM
+        if begins or chooses:
             part = int(taker(self._seats.address, message))
-            if part < 0 and kind == 0xC0:
+            if part < 0 and chooses:
                 self._unknown.add((channel, first))
                 return True
             if part < 0:
@@ -207,10 +209,10 @@ class Ensemble:
                 return True
             if part not in self._seats.instruments:
                 self._seats.put_on(part, self._make(part))
-            if kind == 0x90:
+            if begins:
                 self._struck[part, first] += 1
         taken = hand_on(self._seats.address, max(sample, 0), message)
-        return bool(taken) or kind == 0xC0
+        return bool(taken) or chooses
 
     def run(self, out: NDArray[np.float32]) -> None:
         """Render out.shape[0] samples into `out`, float32 [frames, channels]."""

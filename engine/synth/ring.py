@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine import messages as midi
 from engine.compiled import guarded, integers, load_acquire, native, store_release
 from engine.synth.fields import *
 
@@ -64,13 +65,12 @@ def flag(late: Any, message: Any, written: Any) -> Any:
     Only this side writes the numbers, and the consumer remembers how far it has come: nothing is erased, so nothing
     that is lost at this very moment can be erased with it.
     """
-    status, channel, first = message & 0xF0, message & 0x0F, (message >> 8) & 0x7F
-    velocity, number = (message >> 16) & 0x7F, late[L_COUNT] + 1
-    if status == 0x80 or (status == 0x90 and velocity == 0):
+    kind, channel, first, number = midi.kind(message), midi.channel(message), midi.first(message), late[L_COUNT] + 1
+    if midi.ends_note(message):
         end = first
-    elif status == 0xB0 and first >= 123:
+    elif kind == midi.CONTROL and first >= midi.ALL_NOTES_OFF:
         end = ALL_NOTES
-    elif status == 0xB0 and first == 120:
+    elif kind == midi.CONTROL and first == midi.ALL_SOUND_OFF:
         end = ALL_SOUND
     else:
         return 0
@@ -96,5 +96,5 @@ def flagged(late: Any, seen: Any, channel: Any, end: Any) -> Any:
     if not seen < late[L_FLAGS + channel * ENDS + end] <= late[L_SEEN]:
         return -1
     if end < KEYS:
-        return 0x80 | channel | end << 8
-    return 0xB0 | channel | (120 if end == ALL_SOUND else 123) << 8
+        return midi.packed(midi.NOTE_OFF | channel, end)
+    return midi.packed(midi.CONTROL | channel, midi.ALL_SOUND_OFF if end == ALL_SOUND else midi.ALL_NOTES_OFF)

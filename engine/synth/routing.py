@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from engine import messages as midi
 from engine.compiled import (
     float_rows,
     guarded,
@@ -25,8 +26,6 @@ from engine.synth.fields import *
 from engine.synth.idle import adopt
 from engine.synth.machine import machine
 from engine.synth.ring import NEVER, head, push
-
-BANK, BANK_FINE = 0, 32  # controllers that a program change is read with
 
 
 class Desk(NamedTuple):
@@ -92,8 +91,8 @@ def route(d: Desk, channel: Any) -> Any:
 @native
 def program(d: Desk, message: Any) -> Any:
     """The program that a program change asks for, by what the channel's bank select was."""
-    own = channels_of(d.listener)[message & 0x0F]
-    return (max(own[BANK], 0) << 7 | max(own[BANK_FINE], 0)) << 7 | (message >> 8 & 0x7F)
+    own = channels_of(d.listener)[midi.channel(message)]
+    return (max(own[midi.BANK], 0) << 7 | max(own[midi.BANK_FINE], 0)) << 7 | midi.first(message)
 
 
 @native
@@ -116,15 +115,14 @@ def choose(d: Desk, channel: Any, number: Any) -> Any:
 @native
 def offer(d: Desk, sample: Any, message: Any) -> Any:
     """Hand a message on, to be obeyed at a sample of the ensemble's clock, in order; 0 if it was lost on the way."""
-    status, channel = message & 0xF0, message & 0x0F
-    begins = status == 0x90 and message >> 16 & 0x7F > 0
-    taker, taken = route(d, channel) if begins else -1, 1
+    begins = midi.begins_note(message)
+    taker, taken = route(d, midi.channel(message)) if begins else -1, 1
     for s in range(PARTS):
         if d.parts[s, U_STATE] == PLAYING and (s == taker or not begins):
             taken &= push(d.parts[s, U_TABLE], sample + d.parts[s, U_DELAY], message)
     if taker >= 0:
         d.settings[D_LATEST] = taker
-    if status >= 0xA0:
+    if midi.kind(message) > midi.NOTE_ON:
         obey(machine(d.listener), message)
     return taken
 
@@ -172,9 +170,9 @@ def absent(address: Any, s: Any) -> Any:
 def taker(address: Any, message: Any) -> Any:
     """From Python: the part that a message is for, here or not: what it begins a note on or chooses; or -1."""
     d = desk(address)
-    if message & 0xF0 == 0xC0:
+    if midi.kind(message) == midi.PROGRAM:
         return part_of(d, program(d, message))
-    return route(d, message & 0x0F)
+    return route(d, midi.channel(message))
 
 
 @guarded
@@ -182,6 +180,6 @@ def hand_on(address: Any, sample: Any, message: Any) -> Any:
     """From Python, while nobody plays: welcome who has arrived, and offer them a message or change a program."""
     d = desk(address)
     welcome(d)
-    if message & 0xF0 == 0xC0:
-        return choose(d, message & 0x0F, program(d, message))
+    if midi.kind(message) == midi.PROGRAM:
+        return choose(d, midi.channel(message), program(d, message))
     return offer(d, sample, message)

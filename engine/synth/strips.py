@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from engine import messages as midi
 from engine.compiled import floats, inlined, native
 from engine.synth.fields import *
 from engine.synth.machine import Machine
 from engine.synth.zones import position
 
-VOLUME, PAN, EXPRESSION = 7, 10, 11  # controllers
 TURN = 10e-3  # s from one position to the next: no step is heard, and none of the pace is lost
 # Gains are squares of positions (General MIDI's 40 log10), and unity where General MIDI has them after a reset.
 FULL_VOLUME, FULL_EXPRESSION = 100, 127
@@ -28,8 +28,8 @@ LONG_AGO = -(1 << 40)  # samples
 @native
 def moved(m: Machine, channel: Any) -> Any:
     """Which of BY_... stand where they change the sound of a channel's notes."""
-    volume, expression = position(m, channel, VOLUME), position(m, channel, EXPRESSION)
-    pan = position(m, channel, PAN)
+    volume, expression = position(m, channel, midi.VOLUME), position(m, channel, midi.EXPRESSION)
+    pan = position(m, channel, midi.PAN)
     found = BY_VOLUME if volume not in (UNMOVED, FULL_VOLUME) else 0
     found |= BY_EXPRESSION if expression not in (UNMOVED, FULL_EXPRESSION) else 0
     return found | (BY_PAN if pan not in (UNMOVED, CENTRE) else 0)
@@ -45,13 +45,13 @@ def sides(m: Machine, channel: Any) -> Any:
     told = moved(m, channel) & m.settings[S_STRIP]
     gain = left = right = 1.0
     if told & BY_VOLUME:
-        share = position(m, channel, VOLUME) / FULL_VOLUME
+        share = position(m, channel, midi.VOLUME) / FULL_VOLUME
         gain *= share * share
     if told & BY_EXPRESSION:
-        share = position(m, channel, EXPRESSION) / FULL_EXPRESSION
+        share = position(m, channel, midi.EXPRESSION) / FULL_EXPRESSION
         gain *= share * share
     if told & BY_PAN:
-        to_the_right = max(position(m, channel, PAN) - 1, 0) / 126.0
+        to_the_right = max(position(m, channel, midi.PAN) - 1, 0) / 126.0
         left = sqrt(2.0) * np.sin(0.5 * pi * (1.0 - to_the_right))
         right = sqrt(2.0) * np.sin(0.5 * pi * to_the_right)
     return gain * left, gain * right

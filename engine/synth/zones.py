@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine import messages as midi
 from engine.compiled import called_by_python, native
 from engine.synth.fields import C_BEND, C_MANAGER, C_PRESSURE, C_RANGE, CHANNELS, UNMOVED
 from engine.synth.machine import Machine
 
 LAST = CHANNELS - 1
-MANAGERS = (0, LAST)
 BEND_RANGE, MEMBER_BEND_RANGE = 200, 4800  # cents, until RPN 0 says otherwise
 
 
@@ -24,7 +24,9 @@ def reset_controllers(own: Any) -> None:
     too: MPE has made a gesture of it, like pressure and the wheel.
     """
     for number in range(128):
-        kept = number in (0, 7, 10, 32, 39, 42) or (70 <= number < 80 and number != 74) or 91 <= number < 96
+        kept = number in (midi.BANK, midi.VOLUME, midi.PAN, midi.BANK_FINE, midi.VOLUME_FINE, midi.PAN_FINE)
+        kept |= midi.FIRST_SOUND <= number <= midi.LAST_SOUND and number != midi.BRIGHTNESS
+        kept |= midi.FIRST_EFFECT <= number <= midi.LAST_EFFECT
         own[number] = own[number] if kept else UNMOVED
     own[C_PRESSURE], own[C_BEND] = UNMOVED, 0
 

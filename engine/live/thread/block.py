@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from engine import messages as midi
 from engine.compiled import (
     called_by_python,
     floats,
@@ -28,7 +29,7 @@ from engine.synth.mixing import mix
 from engine.synth.mts import TUNING
 from engine.synth.output import limit_block
 from engine.synth.ring import NEVER, flagged, flagged_since, head, take
-from engine.synth.routing import BANK, BANK_FINE, Desk, choose, desk, offer, part_of, program, room, welcome
+from engine.synth.routing import Desk, choose, desk, offer, part_of, program, room, welcome
 
 UNDERFLOW = 0x4  # PortAudio's flag: the card ran dry before this block
 STALE = 500_000_000  # ns after which a note is not begun any more
@@ -92,7 +93,7 @@ def fulfil_wishes(p: Player, d: Desk) -> None:
         if number < 0 or not choose(d, channel, number):
             continue
         p.wishes[channel] = -1
-        clock, change = p.settings[X_CLOCK], 0xC0 | channel | (number & 0x7F) << 8
+        clock, change = p.settings[X_CLOCK], midi.packed(midi.PROGRAM | channel, number & 0x7F)
         before = program(d, change) >> 7
         select(p, d, channel, before, number >> 7)  # another bank may have been selected meanwhile
         write_down(p, clock, change)
@@ -102,9 +103,9 @@ def fulfil_wishes(p: Player, d: Desk) -> None:
 @native
 def select(p: Player, d: Desk, channel: Any, before: Any, bank: Any) -> None:
     """Have a channel's bank selected, as far as it is not."""
-    for number, old, new in ((BANK, before >> 7, bank >> 7), (BANK_FINE, before & 0x7F, bank & 0x7F)):
+    for number, old, new in ((midi.BANK, before >> 7, bank >> 7), (midi.BANK_FINE, before & 0x7F, bank & 0x7F)):
         if new != old:
-            message = 0xB0 | channel | number << 8 | new << 16
+            message = midi.packed(midi.CONTROL | channel, number, new)
             offer(d, p.settings[X_CLOCK], message)
             write_down(p, p.settings[X_CLOCK], message)
 
@@ -149,15 +150,14 @@ def obey_flags(p: Player, d: Desk, i: Any, sample: Any) -> None:
 @native
 def obey(p: Player, d: Desk, sample: Any, message: Any, stale: Any) -> None:
     """What is heard goes to the instruments, and is written down with the sample on which they obey it."""
-    status, channel, number, value = message & 0xF0, message & 0x0F, message >> 8 & 0x7F, message >> 16 & 0x7F
-    begins = status == 0x90 and value > 0
-    ends = status == 0x80 or (status == 0x90 and value == 0) or (status == 0xB0 and number >= 120)
-    if not ends and status != TUNING and p.settings[X_LISTEN] >> channel & 1 == 0:
+    kind, channel, begins = midi.kind(message), midi.channel(message), midi.begins_note(message)
+    ends = midi.ends_note(message) or (kind == midi.CONTROL and midi.first(message) >= midi.MODES)
+    if not ends and kind != TUNING and p.settings[X_LISTEN] >> channel & 1 == 0:
         return
     if begins and stale:
         p.gauges[Q_STALE] += 1
         return
-    if status != 0xC0:
+    if kind != midi.PROGRAM:
         offer(d, sample, message)
         write_down(p, sample, message)
     elif choose(d, channel, program(d, message)):

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine import messages as midi
 from engine.compiled import called_by_python, guarded, integers, load_acquire, native, now, octets, pasted
 from engine.live.thread.fields import *
 from engine.synth.fields import LATE, R_READ, R_ROWS, R_WRITTEN, RING_SIZE
 from engine.synth.mts import LONGEST, NOTHING, part, parts
 from engine.synth.ring import flag, put
 
-CENTRE = 0x40 << 16  # of a pitch wheel, packed
 SPARE = 128  # rows of a ring that are kept for letting go: 16 channels' pedals, wheels and pressures
 
 
@@ -37,7 +37,7 @@ def send(address: Any, stamp: Any, message: Any) -> Any:
 @guarded
 def offer(address: Any, stamp: Any, message: Any, size: Any) -> None:
     """From Python, for a port: queue the message if it is a whole one. Its bytes are one number, the first lowest."""
-    if whole(message, size):
+    if midi.is_whole(message, size):
         arrive(address, stamp, message)
 
 
@@ -50,10 +50,8 @@ def receive(address: Any, data: Any, size: Any) -> None:
     if size > 3:
         arrive_in_parts(address, now(), octet)
         return
-    message = int(octet[0]) | int(octet[1]) << 8
-    if size == 3:
-        message |= int(octet[2]) << 16
-    if whole(message, size):
+    message = midi.packed(int(octet[0]), int(octet[1]), int(octet[2]) if size == 3 else 0)
+    if midi.is_whole(message, size):
         arrive(address, now(), message)
 
 
@@ -72,14 +70,6 @@ def arrive_in_parts(address: Any, stamp: Any, octet: Any) -> Any:
         if message != NOTHING:
             taken &= arrive(address, stamp, message)
     return taken
-
-
-@native
-def whole(message: Any, size: Any) -> Any:
-    """Whether these are a channel message's bytes, all of them and no more."""
-    status = message & 0xFF
-    short = status & 0xE0 == 0xC0  # program change and channel pressure have one byte of data
-    return 0x80 <= status < 0xF0 and message >> 8 & 0x8080 == 0 and size == (2 if short else 3)
 
 
 @native
@@ -107,18 +97,17 @@ def queue(address: Any, stamp: Any, message: Any, spare: Any) -> Any:
 @native
 def hold(held: Any, message: Any) -> None:
     """Remember what the port will have to let go."""
-    status, channel = message & 0xF0, message & 0x0F
-    first, second = (message >> 8) & 0x7F, (message >> 16) & 0x7F
+    kind, channel, first = midi.kind(message), midi.channel(message), midi.first(message)
     word = H_KEYS + channel * HELD_WORDS + (first >> 5)
-    if status == 0x90 and second > 0:
+    if midi.begins_note(message):
         held[word] |= 1 << (first & 31)
-    elif status == 0x80 or status == 0x90:
+    elif midi.ends_note(message):
         held[word] &= ~(1 << (first & 31))
-    elif status == 0xB0 and first in (64, 66, 67):
+    elif kind == midi.CONTROL and first in midi.PEDALS:
         held[H_MOVED] |= 1 << (PEDALS + channel)
-    elif status == 0xE0:
+    elif kind == midi.WHEEL:
         held[H_MOVED] |= 1 << (WHEEL + channel)
-    elif status == 0xD0:
+    elif kind == midi.PRESSURE:
         held[H_MOVED] |= 1 << (PRESSURE + channel)
 
 
@@ -130,16 +119,16 @@ def let_go(address: Any) -> None:
     """
     inlet = integers(address, INLET_INTS)
     held, stamp = integers(inlet[I_HELD], HELD), now()
-    for channel in range(16):
+    for channel in range(midi.CHANNELS):
         if held[H_MOVED] >> (PEDALS + channel) & 1:
-            for pedal in (64, 66, 67):
-                queue(address, stamp, 0xB0 | channel | pedal << 8, 0)
+            for pedal in midi.PEDALS:
+                queue(address, stamp, midi.packed(midi.CONTROL | channel, pedal), 0)
         if held[H_MOVED] >> (WHEEL + channel) & 1:
-            queue(address, stamp, 0xE0 | channel | CENTRE, 0)
+            queue(address, stamp, midi.bent(channel, 0), 0)
         if held[H_MOVED] >> (PRESSURE + channel) & 1:
-            queue(address, stamp, 0xD0 | channel, 0)
+            queue(address, stamp, midi.packed(midi.PRESSURE | channel), 0)
     held[H_MOVED] = 0
-    for channel in range(16):
-        for key in range(128):
+    for channel in range(midi.CHANNELS):
+        for key in range(midi.KEYS):
             if held[H_KEYS + channel * HELD_WORDS + (key >> 5)] >> (key & 31) & 1:
-                queue(address, stamp, 0x80 | channel | key << 8, 0)
+                queue(address, stamp, midi.packed(midi.NOTE_OFF | channel, key), 0)
