@@ -103,6 +103,7 @@ def called_by_c(result: Any, *arguments: Any) -> Callable[[F], F]:
 
 
 def _compile(function: F, **options: Any) -> F:
+    module.declared += 1
     return numba.njit(**{**FLAGS, **options})(function)  # type: ignore[no-any-return]
 
 
@@ -132,22 +133,34 @@ def _forbid_python(function: F) -> F:
 
 
 @contextmanager
-def compilations(tell: Callable[[int, bool], None]) -> Iterator[None]:
-    """Within it, after every function: how many have been compiled, and whether one that needs them still is."""
-    with install_listener("numba:compile", _Compilations(tell)):
-        yield
+def compilations(tell: Callable[[int, bool, float], None]) -> Iterator[None]:
+    """Within it, after every function: how many have been compiled, whether one that needs them still is; or what share
+    of the engine's module, which is the most of it by far, is done (1: it is not being made)."""
+    listener = _Compilations(tell)
+    module.FOLLOWERS.append(listener.follow)
+    try:
+        with install_listener("numba:compile", listener):
+            yield
+    finally:
+        module.FOLLOWERS.remove(listener.follow)
 
 
 class _Compilations(Listener):  # type: ignore[misc]
-    def __init__(self, tell: Callable[[int, bool], None]) -> None:
-        self._tell, self._done, self._begun = tell, 0, 0
+    def __init__(self, tell: Callable[[int, bool, float], None]) -> None:
+        self._tell, self._done, self._begun, self._share = tell, 0, 0, 1.0
+
+    def follow(self, share: float) -> None:
+        """The module's functions are not counted one by one."""
+        self._share = share
+        self._tell(self._done, share < 1.0, share)
 
     def on_start(self, event: Any) -> None:
-        self._begun += 1
+        self._begun += self._share == 1.0
 
     def on_end(self, event: Any) -> None:
-        self._done += 1
-        self._tell(self._done, self._done < self._begun)
+        if self._share == 1.0:
+            self._done += 1
+            self._tell(self._done, self._done < self._begun, 1.0)
 
 
 @inlined

@@ -89,9 +89,9 @@ def tell_if_cold(function: str) -> None:
         return
     trouble, logger = cache.trouble(), logging.getLogger("jawari")
     if trouble:
-        logger.warning("compiling for this machine, about half a minute, and again each time: %s", trouble)
+        logger.warning("compiling for this machine, a few seconds, and again each time: %s", trouble)
     else:
-        logger.info("compiling for this machine, once; about half a minute")
+        logger.info("compiling for this machine, once; a few seconds")
 
 
 @functools.cache

@@ -11,7 +11,7 @@ import importlib
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,8 @@ from engine.machine_code import INTERPRETED, fingerprint
 ABOUT = "about 15 seconds"  # that it takes to make
 PACKAGE = Path(__file__).parent
 ENTRIES: dict[str, Entry | CEntry] = {}  # by the names of their doors
-FOLLOWERS: list[Callable[[float], None]] = []  # are told how much of the module is made
+FOLLOWERS: list[Callable[[float], None]] = []  # are told how much of the module is made, 1 when it is
+declared = 0  # compiled functions, entries or not
 _lock = threading.RLock()
 
 
@@ -50,7 +51,7 @@ class Entry(CPUDispatcher):  # type: ignore[misc]
 class CEntry:
     """A C function: a library may call its address from any thread."""
 
-    def __init__(self, function: Callable[..., Any], result: Any, arguments: tuple[Any, ...]) -> None:
+    def __init__(self, function: Any, result: Any, arguments: tuple[Any, ...]) -> None:
         self.function, self.result, self.arguments = function, result, arguments
         self.symbol = f"{function.py_func.__module__}.{function.py_func.__qualname__}"
         ENTRIES[self.symbol] = self
@@ -156,7 +157,11 @@ def make() -> bytes:
     for place in sources.entrances(PACKAGE):
         importlib.import_module(place)
     doors = {symbol: _door(found) for symbol, found in sorted(ENTRIES.items())}
-    compiled, returning = lowering.compiled(doors, tell)
+    tell(0.0)
+    try:
+        compiled, returning = lowering.compiled(doors, declared, tell)
+    finally:
+        tell(1.0)
     return json.dumps(returning).encode() + b"\n" + compiled
 
 
@@ -176,11 +181,12 @@ def tell(share: float) -> None:
         follower(share)
 
 
-def cold() -> bool:
-    """Whether the module is still to be made."""
-    return not INTERPRETED and _brought() is None and not (disk.folder() / name()).exists()
-
-
-def symbols(content: bytes) -> Iterable[str]:
-    """The entries in a module."""
-    return json.loads(content.partition(b"\n")[0])
+def tell_if_cold() -> None:
+    """Log why the first run of these sources on this machine takes its time."""
+    if INTERPRETED or code.cache_info().currsize or _brought() or (disk.folder() / name()).exists():
+        return
+    trouble, logger = disk.trouble(), logging.getLogger("jawari")
+    if trouble:
+        logger.warning("compiling for this machine, %s, and again each time: %s", ABOUT, trouble)
+    else:
+        logger.info("compiling for this machine, once; %s", ABOUT)

@@ -104,5 +104,5 @@ try:
     PROCESSOR = chosen(os.environ.get(VARIABLE, ""))
 except SettingError as error:
     _refused, PROCESSOR = error, native()
-if PROCESSOR != native():  # before numba has made anything
+if native() != PROCESSOR:  # before numba has made anything
     numba.config.CPU_NAME, numba.config.CPU_FEATURES = PROCESSOR

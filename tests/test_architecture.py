@@ -20,7 +20,22 @@ ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room)
 
 # A module imports from its own floor and from those below.
 FLOORS = (
-    {"errors", "units", "cache", "machine_code", "compiled", "vectors", "versions", "reading", "printable", "ending"}
+    {
+        "errors",
+        "units",
+        "cache",
+        "sources",
+        "processor",
+        "machine_code",
+        "module",
+        "lowering",
+        "compiled",
+        "vectors",
+        "versions",
+        "reading",
+        "printable",
+        "ending",
+    }
     | {"interrupts"},
     {"physics"},
     {"preset"},
@@ -45,8 +60,8 @@ LIVE = (
 )
 # Who else may be asked in, and by whom; numpy comes everywhere.
 GUESTS = {
-    "numba": {"machine_code", "compiled", "vectors"},
-    "llvmlite": {"machine_code", "compiled", "vectors"},
+    "numba": {"processor", "machine_code", "module", "lowering", "compiled", "vectors"},
+    "llvmlite": {"processor", "module", "lowering", "compiled", "vectors"},
     "yaml": {"preset"},
     "matplotlib": {"study"},
     "soundfile": {"files"},

@@ -1,4 +1,4 @@
-"""A line on the terminal while the engine is compiled: it takes about half a minute, and should be seen to go on."""
+"""A line on the terminal while the engine is compiled: it takes a quarter of a minute, and should be seen to go on."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from engine.compiled import compilations
 
 @contextmanager
 def compiling_shown() -> Iterator[None]:
-    """Within it, what is compiled is counted on the terminal, if there is one."""
+    """Within it, how far compiling is can be seen on the terminal, if there is one."""
     stream, began = sys.stderr, time.monotonic()
 
-    def tell(count: int, more: bool) -> None:
-        text = f"jawari: functions compiled: {count}, {time.monotonic() - began:.0f} s" if more else ""
+    def tell(count: int, more: bool, share: float) -> None:
+        what = f"functions compiled: {count}" if share == 1.0 else f"compiling: {share:.0%}"
+        text = f"jawari: {what}, {time.monotonic() - began:.0f} s" if more else ""
         with suppress(OSError, ValueError):  # a terminal that is gone; compiling goes on
             stream.write(f"\r{text}\x1b[K")
             stream.flush()

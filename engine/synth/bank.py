@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.machine_code import tell_if_cold
+from engine import module
 from engine.physics import finite_difference, modal
 from engine.physics.contact import Law
 from engine.physics.excitation import SHAPES
@@ -83,7 +83,7 @@ def design_bank(setup: Setup) -> Bank:
     """All keys and voices of a preset at a sample rate."""
     preset, sample_rate, oversample = setup.preset, setup.sample_rate, setup.oversample
     rate = sample_rate * oversample
-    tell_if_cold("renderer.play")
+    module.tell_if_cold()
     budget = Budget(setup.polyphony + f.SPARE_VOICES)
     keys = design_keys(preset, setup.tuning, rate, budget)
     grown = budget.lasts_for(setup.needed + f.SPARE_VOICES) - f.SPARE_VOICES

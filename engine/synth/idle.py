@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import entry, copy, native
+from engine.compiled import copy, entry, native
 from engine.synth import decimate, strips
 from engine.synth.fields import *
 from engine.synth.machine import Machine, machine

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled import DOUBLE, INT, LONG, POINTER, SIZE, address_of, called_by_c, flush_to_zero, now
+from engine.compiled import DOUBLE, INT, LONG, POINTER, SIZE, address_of, called_by_c, now
 from engine.live.thread.block import run_block
 from engine.live.thread.inlet import receive
 
@@ -18,7 +18,6 @@ from engine.live.thread.inlet import receive
 def audio(nothing: Any, out: Any, frames: Any, times: Any, flags: Any, player: Any) -> Any:
     """PortAudio's callback; 0 means: go on. The time that comes with it is of a clock that Python may not know."""
     begun = now()
-    flush_to_zero()
     # In compiled code signed and unsigned meet as floats.
     run_block(address_of(player), np.int64(frames), address_of(out), np.int64(flags), begun)
     return 0
