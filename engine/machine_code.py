@@ -85,6 +85,7 @@ class MachineCode(_Cache):  # type: ignore[misc]
 
 def tell_if_cold(function: str) -> None:
     """Log why a first run of these sources on this machine takes its time; `function` is "file.name", compiled last."""
+    require()
     if INTERPRETED or any((cache.folder() / fingerprint()).glob(f"*{function}-*.nbc")):
         return
     trouble, logger = cache.trouble(), logging.getLogger("jawari")

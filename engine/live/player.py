@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.compiled import read_shared
 from engine.live.thread import fields as x
 from engine.live.thread.inlet import let_go, offer_tuning, send
 from engine.live.thread.tape import Tape
@@ -218,11 +219,12 @@ class Player:
 
     def _since(self, name: str, array: Integers, size: int, columns: int) -> Integers:
         """The audio thread writes on while this reads: what it may have written over is left out."""
-        written = int(array[x.WRITTEN])
+        counter = array.ctypes.data + array.itemsize * x.WRITTEN
+        written = read_shared(counter)
         first = max(self._told.get(name, 0), written - size)
         self._told[name] = written
         rows = array[x.ROWS :].reshape(size, columns)[np.arange(first, written) & (size - 1)]
-        return rows[max(int(array[x.WRITTEN]) - size + 1 - first, 0) :]
+        return rows[max(read_shared(counter) - size + 1 - first, 0) :]
 
 
 class _Inlet:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import integers, load_acquire, native, singles, store_release
+from engine.compiled import integers, load_acquire, native, read_shared, singles, store_release, write_shared
 from engine.live.thread.fields import *
 
 Sound = NDArray[np.float32]
@@ -74,14 +74,19 @@ class Tape:
     @property
     def gaps(self) -> list[tuple[int, int]]:
         """Where how many frames are missing: the frame before which they should be, and their number."""
-        return [(int(at), int(count)) for at, count in self._table[T_ROWS:].reshape(-1, 2)[: self._table[T_GAPS]]]
+        count = read_shared(self._cell(T_GAPS))
+        return [(int(at), int(lost)) for at, lost in self._table[T_ROWS:].reshape(-1, 2)[:count]]
+
+    def _cell(self, number: int) -> int:
+        """Where a number is that the other side writes or reads."""
+        return self.address + self._table.itemsize * number
 
     def new(self) -> Sound:
         """What has been recorded and not been dropped yet, as much of it as lies in one piece."""
-        first, written = int(self._table[T_READ]), int(self._table[T_WRITTEN])
+        first, written = int(self._table[T_READ]), read_shared(self._cell(T_WRITTEN))
         at = first & (len(self._ring) - 1)
         return self._ring[at : at + min(written - first, len(self._ring) - at)]
 
     def drop(self, frames: int) -> None:
         """These are on disk: their place is free."""
-        self._table[T_READ] += frames
+        write_shared(self._cell(T_READ), int(self._table[T_READ]) + frames)
