@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from engine import aligned
 from engine import messages as midi
+from engine.compiled import read_shared
 from engine.layout import seen, size_of
 from engine.live.thread.inlet import let_go, offer_tuning, send
 from engine.live.thread.memory import UNASKED, BlockLog, Journal, Stage
@@ -213,8 +214,8 @@ class Player:
 
     def _since(self, name: str, book: Journal | BlockLog) -> Integers:
         """The audio thread writes on while this reads: what it may have written over is left out."""
-        written, size = int(book.written[0]), len(book.rows)
+        written, size = read_shared(address(book.written)), len(book.rows)
         first = max(self._told.get(name, 0), written - size)
         self._told[name] = written
         rows = book.rows[np.arange(first, written) & (size - 1)]
-        return rows[max(int(book.written[0]) - size + 1 - first, 0) :]
+        return rows[max(read_shared(address(book.written)) - size + 1 - first, 0) :]

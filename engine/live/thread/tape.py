@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import load_acquire, native, singles, store_release
+from engine.compiled import load_acquire, native, read_shared, singles, store_release, write_shared
 from engine.layout import Arena, lay, seen, size_of
 from engine.live.thread import memory
 from engine.live.thread.memory import GAPS, tape_at
+from engine.opened import address
 
 Sound = NDArray[np.float32]
 SECONDS = 10.0  # that a disk may be busy with other things
@@ -78,14 +79,15 @@ class Tape:
     @property
     def gaps(self) -> list[tuple[int, int]]:
         """Where how many frames are missing: the frame before which they should be, and their number."""
-        return [(int(at), int(count)) for at, count in self._memory.rows[: self._memory.gaps[0]]]
+        count = read_shared(address(self._memory.gaps))
+        return [(int(at), int(lost)) for at, lost in self._memory.rows[:count]]
 
     def new(self) -> Sound:
         """What has been recorded and not been dropped yet, as much of it as lies in one piece."""
-        first, written = int(self._memory.read[0]), int(self._memory.written[0])
+        first, written = int(self._memory.read[0]), read_shared(address(self._memory.written))
         at = first & (len(self._ring) - 1)
         return self._ring[at : at + min(written - first, len(self._ring) - at)]
 
     def drop(self, frames: int) -> None:
         """These are on disk: their place is free."""
-        self._memory.read[0] += frames
+        write_shared(address(self._memory.read), int(self._memory.read[0]) + frames)
