@@ -95,7 +95,7 @@ def discard(name: str) -> None:
     _say(f"damaged files in {path.parent}: what they held is made anew")
 
 
-class Place(NamedTuple):
+class CacheFolder(NamedTuple):
     """A folder, and why what is written there will not be there the next time, if so."""
 
     path: Path
@@ -117,7 +117,7 @@ def trouble() -> str:
 
 
 @cache
-def _place() -> Place:
+def _place() -> CacheFolder:
     """Where the environment says, else where the system has such things, else a folder for now.
 
     One that exists but may not be written is taken as well: somebody may have filled it.
@@ -128,9 +128,9 @@ def _place() -> Place:
         if not why:
             if refused:
                 _say(f"{refused}; {path} is used instead")
-            return Place(path)
+            return CacheFolder(path)
         refused = refused or f"nothing is kept in {path} ({why})"
-    return Place(_private(), f"{refused or 'this user has no home'}; {REMEDY}")
+    return CacheFolder(_private(), f"{refused or 'this user has no home'}; {REMEDY}")
 
 
 def distrust(path: Path) -> str:

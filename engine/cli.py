@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import partial
 from typing import NoReturn
 
+from engine import processor
 from engine.commands import devices, play, presets, profile, render, simulate
 from engine.commands.common import EPILOG, Help
 from engine.commands.compiling import compiling_shown
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(handlers=[_Log()], format="%(message)s")
     logging.getLogger("jawari").setLevel(logging.INFO)
     try:
+        processor.require()
         with compiling_shown():
             code = int(args.run(args))
         print(end="", flush=True)

@@ -104,6 +104,7 @@ def called_by_c(result: Any, *arguments: Any) -> Callable[[F], F]:
 
 
 def _compile(function: F, **options: Any) -> F:
+    module.declared += 1
     return numba.njit(**{**FLAGS, **options})(function)  # type: ignore[no-any-return]
 
 
@@ -133,22 +134,34 @@ def _forbid_python(function: F) -> F:
 
 
 @contextmanager
-def compilations(tell: Callable[[int, bool], None]) -> Iterator[None]:
-    """Within it, after every function: how many have been compiled, and whether one that needs them still is."""
-    with install_listener("numba:compile", _Compilations(tell)):
-        yield
+def compilations(tell: Callable[[int, bool, float], None]) -> Iterator[None]:
+    """Within it, after every function: how many have been compiled, whether one that needs them still is; or what share
+    of the engine's module, which is the most of it by far, is done (1: it is not being made)."""
+    listener = _Compilations(tell)
+    module.FOLLOWERS.append(listener.follow)
+    try:
+        with install_listener("numba:compile", listener):
+            yield
+    finally:
+        module.FOLLOWERS.remove(listener.follow)
 
 
 class _Compilations(Listener):  # type: ignore[misc]
-    def __init__(self, tell: Callable[[int, bool], None]) -> None:
-        self._tell, self._done, self._begun = tell, 0, 0
+    def __init__(self, tell: Callable[[int, bool, float], None]) -> None:
+        self._tell, self._done, self._begun, self._share = tell, 0, 0, 1.0
+
+    def follow(self, share: float) -> None:
+        """The module's functions are not counted one by one."""
+        self._share = share
+        self._tell(self._done, share < 1.0, share)
 
     def on_start(self, event: Any) -> None:
-        self._begun += 1
+        self._begun += self._share == 1.0
 
     def on_end(self, event: Any) -> None:
-        self._done += 1
-        self._tell(self._done, self._done < self._begun)
+        if self._share == 1.0:
+            self._done += 1
+            self._tell(self._done, self._done < self._begun, 1.0)
 
 
 @inlined
@@ -168,8 +181,12 @@ def store_release(array: Any, index: Any, value: Any) -> None:
     array[index] = value
 
 
+def fence() -> None:
+    """What is read or written before this is so before whatever comes after it."""
+
+
 def flush_to_zero() -> int:
-    """Treat denormal numbers as zero on this thread: decaying strings must not slow down (x86; elsewhere nothing).
+    """Treat denormal numbers as zero on this thread: decaying strings must not slow down (x86 and ARM).
 
     Returns what `restore_arithmetic` needs: who borrows a thread gives it back as it was.
     """
@@ -269,25 +286,57 @@ def _store_release(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @intrinsic
+def _fence(typing: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(), code
+
+
+MACHINE = platform.machine().lower()
+X86, ARM = MACHINE in ("x86_64", "amd64"), MACHINE in ("aarch64", "arm64")
+# Flush results to zero, take inputs as zero: two bits of SSE's control word, one of ARM's.
+FLUSHING = 0x8040 if X86 else 1 << 24 if ARM else 0
+
+
+@intrinsic
 def _exchange_control_word(typing: Any, wanted: Any, added: Any) -> Any:
-    """Set SSE's control word to `wanted` (0: leave it as it is) with the bits `added`; returns what it was."""
+    """Set this thread's control word to `wanted` (0: leave it as it is) with the bits `added`; returns what it was."""
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        whole, word = ir.IntType(64), ir.IntType(32)
-        if platform.machine().lower() not in ("x86_64", "amd64"):
-            return whole(0)
-        slot = cgutils.alloca_once(builder, word)
-        raw = builder.bitcast(slot, ir.IntType(8).as_pointer())
-        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer()])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse.stmxcsr"), [raw])
-        before = builder.load(slot)
-        asked, extra = builder.trunc(values[0], word), builder.trunc(values[1], word)
-        base = builder.select(builder.icmp_unsigned("==", asked, word(0)), before, asked)
-        builder.store(builder.or_(base, extra), slot)
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse.ldmxcsr"), [raw])
-        return builder.zext(before, whole)
+        if not (X86 or ARM):
+            return ir.IntType(64)(0)
+        return (_exchange_on_x86 if X86 else exchange_on_arm)(builder, *values)
 
     return types.int64(types.int64, types.int64), code
+
+
+def _exchange_on_x86(builder: Any, wanted: Any, added: Any) -> Any:
+    whole, word = ir.IntType(64), ir.IntType(32)
+    slot = cgutils.alloca_once(builder, word)
+    raw = builder.bitcast(slot, ir.IntType(8).as_pointer())
+    kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer()])
+    builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse.stmxcsr"), [raw])
+    before = builder.load(slot)
+    builder.store(_changed(builder, before, builder.trunc(wanted, word), builder.trunc(added, word)), slot)
+    builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse.ldmxcsr"), [raw])
+    return builder.zext(before, whole)
+
+
+def exchange_on_arm(builder: Any, wanted: Any, added: Any) -> Any:
+    """The same for ARM, whose register has 64 bits."""
+    whole = ir.IntType(64)
+    read, write = ir.FunctionType(whole, []), ir.FunctionType(ir.VoidType(), [whole])
+    before = builder.call(cgutils.get_or_insert_function(builder.module, read, "llvm.aarch64.get.fpcr"), [])
+    after = _changed(builder, before, wanted, added)
+    builder.call(cgutils.get_or_insert_function(builder.module, write, "llvm.aarch64.set.fpcr"), [after])
+    return before
+
+
+def _changed(builder: Any, before: Any, wanted: Any, added: Any) -> Any:
+    unset = builder.icmp_unsigned("==", wanted, ir.Constant(wanted.type, 0))
+    return builder.or_(builder.select(unset, before, wanted), added)
 
 
 STACK = 1 << 17  # bytes; the smallest that an audio thread gets is four times as large
@@ -358,9 +407,14 @@ def _compiled_store(array: Any, index: Any, value: Any) -> Any:
     return lambda array, index, value: _store_release(array, index, value)
 
 
+@overload(fence, **INTO_CALLER)
+def _compiled_fence() -> Any:
+    return lambda: _fence()
+
+
 @overload(flush_to_zero, **INTO_CALLER)
 def _compiled_flush() -> Any:
-    return lambda: _exchange_control_word(0, 0x8040)  # flush results to zero, take inputs as zero
+    return lambda: _exchange_control_word(0, FLUSHING)
 
 
 @overload(restore_arithmetic, **INTO_CALLER)
@@ -381,3 +435,17 @@ def _compiled_now() -> Any:
 # Of messages.py, which Python imports without numba: plain functions that dissolve into compiled callers.
 for function in COMPILED_TOO:
     register_jitable(**INTO_CALLER["jit_options"])(function)
+
+
+@guarded
+def read_shared(address: Any) -> Any:
+    """From Python: an int64 that another thread counts up; what is read before this is read, what after it is not."""
+    cell = integers(address, 1)
+    fence()
+    return load_acquire(cell, 0)
+
+
+@guarded
+def write_shared(address: Any, value: Any) -> None:
+    """From Python: set an int64 that another thread reads; what was done before this is seen by whoever sees it."""
+    store_release(integers(address, 1), 0, value)

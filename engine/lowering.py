@@ -1,4 +1,4 @@
-"""Leaf: numba as a front end alone: it infers types and writes LLVM's language; nothing is optimised yet.
+"""Leaf: numba as a front end alone: it infers types and writes LLVM's language, and optimises nothing by itself.
 
 A target of its own, as numba's one for graphics cards is: typing context, target context, dispatcher. What is made for
 it is one list of modules, which LLVM links, strips of all that no entry reaches, and optimises once. numba's own
@@ -17,6 +17,7 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 from numba.core import types, typing
 from numba.core.codegen import CodeLibrary, JITCPUCodegen
+from numba.core.compiler import Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUContext
 from numba.core.dispatcher import Dispatcher
@@ -28,6 +29,7 @@ from engine.processor import PROCESSOR
 NAME = "jawari"  # of the target
 OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 OPTIMISE = 3
+LOWERED, LINKED, OPTIMISED = 0.55, 0.7, 0.95  # of the time that all takes
 
 
 class Door:
@@ -37,25 +39,29 @@ class Door:
         self.function, self.arguments, self.result = function, arguments, result
 
 
-def compiled(doors: Mapping[str, Door], tell: Callable[[float], None]) -> tuple[bytes, dict[str, bool]]:
-    """An object file with these functions and nothing else that can be called; and which of them return a number."""
+def compiled(doors: Mapping[str, Door], declared: int, tell: Callable[[float], None]) -> tuple[bytes, dict[str, bool]]:
+    """An object file with these functions and nothing else that can be called; and which of them return a number.
+
+    `tell` is told what share is done, given how many functions there are in all.
+    """
+    cpu_target.target_context.refresh()  # numba's runtime belongs to the first context that is made
     with global_compiler_lock, _undisturbed(), target_override(NAME):
-        cpu_target.target_context.refresh()  # numba's runtime belongs to the first context that is made
         target = _Target()
+        target.wrote = lambda count: tell(LOWERED * min(count / declared, 1.0))
         _Function.targetdescr = target
         try:
             returning = {name: _lower(target, name, door) for name, door in doors.items()}
-            tell(0.6)
+            tell(LOWERED)
             whole = _linked(target.target_context)
         finally:
             _Function.targetdescr = None
     machine = target.target_context.codegen().machine
     del target
     _strip(whole, machine, set(doors))
-    tell(0.7)
+    tell(LINKED)
     _optimise(whole, machine)
     assert not foreign(str(whole)), "an address of this very process cannot be kept"
-    tell(0.95)
+    tell(OPTIMISED)
     return machine.emit_object(whole), returning
 
 
@@ -131,6 +137,16 @@ class _Context(CPUContext):
     def init(self) -> None:
         self.is32bit = False
         self._internal_codegen = _Codegen()
+        self._fresh = False
+
+    def load_additional_registries(self) -> None:
+        """Once; from then on only what is new in the same ones: asking packages for theirs takes time."""
+        if self._fresh:
+            for registry in list(self._registries):
+                self.install_registry(registry)
+        else:
+            super().load_additional_registries()
+            self._fresh = True
 
     def get_executable(self, library: Any, fndesc: Any, env: Any) -> Any:
         return type("Code", (), {})()  # by which the callers know it; nobody runs it here
@@ -140,6 +156,13 @@ class _Context(CPUContext):
 
 
 class _Typing(typing.Context):
+    _fresh = False
+
+    def load_additional_registries(self) -> None:
+        if not self._fresh:
+            super().load_additional_registries()
+            self._fresh = True
+
     def resolve_value_type(self, val: Any) -> Any:
         """A function of numba's own target is compiled for this one instead."""
         return super().resolve_value_type(self.ours(val) if isinstance(val, CPUDispatcher) else val)
@@ -157,6 +180,7 @@ class _Typing(typing.Context):
 class _Target(CPUTarget):
     def __init__(self) -> None:
         super().__init__(NAME)
+        self.wrote: Callable[[int], None] = lambda count: None
         self._typing = _Typing()
         self._context = _Context(self._typing, NAME)
 
@@ -169,11 +193,32 @@ class _Target(CPUTarget):
         return self._typing
 
 
+class _Flags(Flags):
+    """numba asks a hundred thousand times whether two are the same, and takes a fifth of its time for that."""
+
+    __slots__ = ()
+
+    def values(self) -> dict[str, Any]:
+        return {**DEFAULTS, **self._values}
+
+    def __hash__(self) -> int:
+        return 0
+
+
+DEFAULTS = {name: option.default for name, option in Flags.options.items()}
+
+
 class _Function(Dispatcher):
     targetdescr: Any = None
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        compiler: Any = self.__dict__["_compiler"]
+        compiler._customize_flags = _Flags
+
     def add_overload(self, cres: Any) -> None:
         self.overloads[tuple(cres.signature.args)] = cres
+        self.targetdescr.wrote(len(self.targetdescr.target_context.codegen().modules))
 
 
 class _Kind(CPU):
@@ -194,15 +239,14 @@ jit_registry[_Kind] = _decorate
 
 
 def _lower(target: _Target, name: str, door: Door) -> bool:
-    """Write a function, all that it calls, and its door: a C function of this name. Whether it returns a number."""
+    """Write a function, all that it calls and its door, a C function of this name. Whether it returns a number."""
     context = target.target_context
     made = target.typing_context.ours(door.function)
     made.compile(door.arguments)
     facts = made.overloads[door.arguments].fndesc
     module = context.create_module(name)
-    inner = ir.Function(
-        module, context.call_conv.get_function_type(facts.restype, facts.argtypes), facts.llvm_func_name
-    )
+    kind = context.call_conv.get_function_type(facts.restype, facts.argtypes)
+    inner = ir.Function(module, kind, facts.llvm_func_name)
     given = [context.get_value_type(kind) for kind in facts.argtypes]
     returning = facts.restype != types.none
     number = context.get_value_type(door.result) if door.result else ir.IntType(64)

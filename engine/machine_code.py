@@ -85,13 +85,14 @@ class MachineCode(_Cache):  # type: ignore[misc]
 
 def tell_if_cold(function: str) -> None:
     """Log why a first run of these sources on this machine takes its time; `function` is "file.name", compiled last."""
+    require()
     if INTERPRETED or any((cache.folder() / fingerprint()).glob(f"*{function}-*.nbc")):
         return
     trouble, logger = cache.trouble(), logging.getLogger("jawari")
     if trouble:
-        logger.warning("compiling for this machine, about half a minute, and again each time: %s", trouble)
+        logger.warning("compiling for this machine, a few seconds, and again each time: %s", trouble)
     else:
-        logger.info("compiling for this machine, once; about half a minute")
+        logger.info("compiling for this machine, once; a few seconds")
 
 
 @functools.cache

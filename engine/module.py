@@ -7,16 +7,19 @@ processor, the module lies in the cache as an object file, or came with a wheel;
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import importlib
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterable
-from functools import cache, cached_property
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
+import numba
+from numba.core import types
 from numba.core.registry import CPUDispatcher
 
 from engine import cache as disk
@@ -26,8 +29,10 @@ from engine.machine_code import INTERPRETED, fingerprint
 ABOUT = "about 15 seconds"  # that it takes to make
 PACKAGE = Path(__file__).parent
 ENTRIES: dict[str, Entry | CEntry] = {}  # by the names of their doors
-FOLLOWERS: list[Callable[[float], None]] = []  # are told how much of the module is made
+FOLLOWERS: list[Callable[[float], None]] = []  # are told how much of the module is made, 1 when it is
+declared = 0  # compiled functions, entries or not
 _lock = threading.RLock()
+_here: list[Code] = []
 
 
 class Entry(CPUDispatcher):  # type: ignore[misc]
@@ -81,13 +86,16 @@ class Code:
     def __init__(self, content: bytes) -> None:
         """ValueError if it is not what should be there."""
         head, _, whole = content.partition(b"\n")
-        self._returning: dict[str, bool] = json.loads(head)
+        facts = json.loads(head)
+        if facts["digest"] != hashlib.sha256(whole).hexdigest():  # LLVM would not survive what is no object file
+            raise ValueError("it was damaged")
+        self._returning: dict[str, bool] = facts["entries"]
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         triple = llvm.get_process_triple()
         machine = llvm.Target.from_triple(triple).create_target_machine(jit=True)
         empty = llvm.parse_assembly(f'target triple = "{triple}"\n')
-        self._engine = llvm.create_mcjit_compiler(empty, machine, use_lmm=_own_memory())
+        self._engine = llvm.create_mcjit_compiler(empty, machine, use_lmm=numba.config.USE_LLVMLITE_MEMORY_MANAGER)
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(whole))
         self._engine.finalize_object()
         self._found = {name: self._engine.get_function_address(name) for name in self._returning}
@@ -105,37 +113,35 @@ class Code:
         return kind(result, *[ctypes.c_int64] * count)(self.address(name))
 
 
-def _own_memory() -> bool | None:
-    """As numba does: where code must lie near its data, llvmlite sees to it."""
-    from numba import config
-
-    return config.USE_LLVMLITE_MEMORY_MANAGER
-
-
-@cache
 def code() -> Code:
-    """From the cache or a wheel, or else made, and kept."""
-    processor.require()
-    with _lock:
-        return _loaded(_brought()) or _loaded(_kept()) or _made()
+    """From a wheel or the cache, or else made, and kept."""
+    if not _here:
+        processor.require()
+        with _lock:
+            if not _here:
+                _here.append(_brought() or _kept() or _made())
+    return _here[0]
 
 
-def _kept() -> bytes | None:
-    return disk.read(name())
-
-
-def _brought() -> bytes | None:
+def _brought() -> Code | None:
     file = processor.shipped(processor.PROCESSOR.name)
-    return file.read_bytes() if file.is_file() else None
+    return _loaded(file.read_bytes()) if file.is_file() else None
 
 
-def _loaded(content: bytes | None) -> Code | None:
+def _kept() -> Code | None:
+    content = disk.read(name())
+    found = None if content is None else _loaded(content)
+    if content is not None and found is None:
+        disk.discard(name())
+    return found
+
+
+def _loaded(content: bytes) -> Code | None:
     try:
-        return Code(content) if content else None
+        return Code(content)
     except Exception:  # whatever LLVM or json may raise
         logging.getLogger("jawari").debug("the module is not what it should be", exc_info=True)
-    disk.discard(name())
-    return None
+        return None
 
 
 def _made() -> Code:
@@ -150,19 +156,27 @@ def name() -> str:
 
 
 def make() -> bytes:
-    """Compile it: a line that says which entries return a number, then the object file."""
+    """Compile it."""
     from engine import lowering
 
     for place in sources.entrances(PACKAGE):
         importlib.import_module(place)
     doors = {symbol: _door(found) for symbol, found in sorted(ENTRIES.items())}
-    compiled, returning = lowering.compiled(doors, tell)
-    return json.dumps(returning).encode() + b"\n" + compiled
+    tell(0.0)
+    try:
+        compiled, returning = lowering.compiled(doors, declared, tell)
+    finally:
+        tell(1.0)
+    return sealed(compiled, returning)
+
+
+def sealed(compiled: bytes, returning: dict[str, bool]) -> bytes:
+    """As it is kept: a line that says which entries there are and which return a number, then the object file."""
+    head = {"digest": hashlib.sha256(compiled).hexdigest(), "entries": returning}
+    return json.dumps(head).encode() + b"\n" + compiled
 
 
 def _door(found: Entry | CEntry) -> Any:
-    from numba.core import types
-
     from engine.lowering import Door
 
     if isinstance(found, CEntry):
@@ -176,11 +190,14 @@ def tell(share: float) -> None:
         follower(share)
 
 
-def cold() -> bool:
-    """Whether the module is still to be made."""
-    return not INTERPRETED and _brought() is None and not (disk.folder() / name()).exists()
-
-
-def symbols(content: bytes) -> Iterable[str]:
-    """The entries in a module."""
-    return json.loads(content.partition(b"\n")[0])
+def tell_if_cold() -> None:
+    """Log why the first run of these sources on this machine takes its time."""
+    processor.require()
+    brought = processor.shipped(processor.PROCESSOR.name)
+    if INTERPRETED or _here or brought.is_file() or (disk.folder() / name()).exists():
+        return
+    trouble, logger = disk.trouble(), logging.getLogger("jawari")
+    if trouble:
+        logger.warning("compiling for this machine, %s, and again each time: %s", ABOUT, trouble)
+    else:
+        logger.info("compiling for this machine, once; %s", ABOUT)

@@ -55,7 +55,7 @@ def chosen(asked: str) -> Processor:
     if level in LEVELS:
         raise SettingError(VARIABLE, asked, "this machine's processor can't run that", f"take {choices(here)}")
     if asked not in ("", "native"):
-        raise SettingError(VARIABLE, asked, "no such processor is known", f"take {choices(here)}")
+        raise SettingError(VARIABLE, asked[:40], "no such processor is known", f"take {choices(here)}")
     if not asked and SHIPPED.is_dir():
         for brought in (*reversed(here), *([] if here else ["generic"])):
             if shipped(brought).is_file():

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import engine
-from engine.live.meter import Level, Load, Note, Reading, String
+from engine.live.meter import BegunNote, Level, Load, Reading, SoundingString
 from engine.live.screen.key_table import help_lines, hint
 from engine.live.screen.panel import Look, draw
 from engine.preset.files import shipped
@@ -127,8 +127,8 @@ READING = Reading(
     bent=310,
     lowered=2.3,
     polyphony=16,
-    strings=(String("F#3", -21.0, False), String("A3", -9.0, True), String("C#4", -2.0, True)),
-    notes=(Note("F#3", 84, 0), Note("A3", 71, 0), Note("C#4", 90, 0)),
+    strings=(SoundingString("F#3", -21.0, False), SoundingString("A3", -9.0, True), SoundingString("C#4", -2.0, True)),
+    notes=(BegunNote("F#3", 84, 0), BegunNote("A3", 71, 0), BegunNote("C#4", 90, 0)),
     notes_played=913,
     stolen=0,
     watchdog=0,

@@ -265,6 +265,17 @@ def test_every_module_says_what_it_is(file: Path) -> None:
     assert ast.get_docstring(module) or not module.body
 
 
+def test_a_name_of_a_class_means_one_thing() -> None:
+    """But for what each model of a string has of its own."""
+    homes: dict[str, list[str]] = {}
+    for file in SOURCES:
+        for node in tree(file).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(name_of(file))
+    shared = {name: files for name, files in homes.items() if len(files) > 1}
+    assert not shared.keys() - {"Coefficients", "Design", "Scheme", "State"}, shared
+
+
 def test_no_script_hides_a_module_of_python() -> None:
     """A script's folder comes first on the path: scripts/profile.py would break numba, string.py everything."""
     for file in [*(ROOT / "scripts").iterdir(), *(ROOT / "tests").iterdir(), *PACKAGE.iterdir()]:

@@ -23,17 +23,35 @@ INTERNALS = {
         "numba.core.caching._Cache",  # machine_code.py puts a cache of its own in its place
         "numba.core.ccallback.CFunc",  # compiled.py: C functions that are cached there too
         "numba.core.cgutils",
+        "numba.core.codegen.CodeLibrary",  # lowering.py: numba as a front end, with a target of its own
+        "numba.core.codegen.JITCPUCodegen",
         "numba.core.compiler.CompileResult",
+        "numba.core.compiler.Flags",
+        "numba.core.compiler_lock.global_compiler_lock",
+        "numba.core.cpu.CPUContext",
+        "numba.core.datamodel.models",  # opened.py: records are pointers
+        "numba.core.dispatcher.Dispatcher",
         "numba.core.event.Listener",  # how far compilation is
         "numba.core.event.install_listener",
         "numba.core.registry.CPUDispatcher",
+        "numba.core.registry.CPUTarget",
+        "numba.core.registry.cpu_target",
         "numba.core.serialize.dumps",
+        "numba.core.target_extension.CPU",
+        "numba.core.target_extension.dispatcher_registry",
+        "numba.core.target_extension.jit_registry",
+        "numba.core.target_extension.target_override",
+        "numba.core.target_extension.target_registry",
         "numba.core.types",
+        "numba.core.typing",
+        "numba.core.typing.templates.AttributeTemplate",
         "numba.np.arrayobj.populate_array",  # arrays from addresses
         "._cache",
+        "._customize_flags",
         "._getvalue",
         "._rebuild",
         "._reduce",
+        "._registries",
         "_nrt=",  # without a runtime
     },
     "python-rtmidi": {"rtmidi._rtmidi"},  # the file that JACK's functions are reached through

@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 from numba.core.dispatcher import Dispatcher
 
-from engine import cache, compiled, machine_code
+from engine import cache, compiled, machine_code, sources
+from engine.processor import Processor
 
 KERNEL = """
 from engine.compiled import called_by_python
@@ -58,7 +59,7 @@ def doubled(folder: Path, text: str = KERNEL) -> tuple[list[float], int]:
     """What the kernel makes of 1 and 2, and how many functions were compiled for it, in a module read afresh."""
     (folder / "kernel_of_a_test.py").write_text(text)
     a, done = np.array([1.0, 2.0]), [0]
-    with compiled.compilations(lambda count, _: done.append(count)):
+    with compiled.compilations(lambda count, *_: done.append(count)):
         module_at(folder / "kernel_of_a_test.py").twice(a)
     return a.tolist(), done[-1]
 
@@ -68,23 +69,24 @@ def doubled(folder: Path, text: str = KERNEL) -> tuple[list[float], int]:
 
 def test_fingerprint_follows_every_source_of_compiled_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fingerprint() -> str:
+        sources.digest.cache_clear()
         machine_code.fingerprint.cache_clear()
         return machine_code.fingerprint()
 
     package = tmp_path / "engine"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     here = fingerprint()
-    monkeypatch.setattr(machine_code, "__file__", str(package / "machine_code.py"))
+    monkeypatch.setattr(sources, "__file__", str(package / "sources.py"))
     assert fingerprint() == here, "the same sources elsewhere are the same code"
     seen = {here}
-    sources = machine_code.kernel_sources(package)
-    assert len(sources) > 20
+    files = sources.kernel_sources(package)
+    assert len(files) > 20
     (package / "commands" / "render.py").write_text("# what is never compiled")
     assert fingerprint() == here
-    for source in sources:
+    for source in files:
         source.write_bytes(source.read_bytes() + b"# changed\n")
         seen.add(fingerprint())
-    assert len(seen) == len(sources) + 1
+    assert len(seen) == len(files) + 1
     moved = package / "physics" / "contact.py"
     moved.rename(package / "physics" / "contact2.py")
     assert fingerprint() not in seen
@@ -93,7 +95,7 @@ def test_fingerprint_follows_every_source_of_compiled_code(tmp_path: Path, monke
 
 
 def test_no_compiled_function_escapes_the_fingerprint() -> None:
-    known = set(machine_code.kernel_sources(PACKAGE))
+    known = set(sources.kernel_sources(PACKAGE))
     seen = 0
     for file in PACKAGE.rglob("*.py"):
         module = importlib.import_module(".".join(("engine", *file.relative_to(PACKAGE).with_suffix("").parts)))
@@ -117,7 +119,10 @@ def test_fingerprint_follows_numba_and_cpu(monkeypatch: pytest.MonkeyPatch) -> N
         other.setattr(machine_code.numba, "__version__", "0.0.1")
         assert fingerprint() != here
     with monkeypatch.context() as other:
-        other.setattr(machine_code.llvmlite.binding, "get_host_cpu_name", lambda: "z80")
+        other.setattr(machine_code, "PROCESSOR", Processor("z80"))
+        assert fingerprint() != here
+    with monkeypatch.context() as other:
+        other.setattr(machine_code, "COUNTER_RATE", 3_579_545)  # Windows' counter, on some machines
         assert fingerprint() != here
     assert fingerprint() == here
 
@@ -150,8 +155,8 @@ def test_types_have_machine_code_of_their_own(place: Path, tmp_path: Path) -> No
 def test_two_installations_share_it(place: Path, tmp_path: Path) -> None:
     """Copies of the package elsewhere, in processes of their own: what one has compiled the other only loads."""
     program = (
-        "import engine.compiled as c; from engine.live.thread.inlet import offer; done = [0]\n"
-        "with c.compilations(lambda count, _: done.append(count)): offer(0, 0, 0, 0)\n"
+        "import engine.compiled as c; from engine.synth.output import limit; done = [0]\n"
+        "with c.compilations(lambda count, *_: done.append(count)): limit(0.5)\n"
         "print(c.__file__, done[-1])"
     )
     told = []
@@ -260,7 +265,7 @@ def test_a_planted_pickle_does_not_run(
 
 def test_an_empty_file_costs_a_program_a_line(place: Path, tmp_path: Path) -> None:
     """The whole way, as after a power cut: every file is empty."""
-    program = "from engine import cache; from engine.live.thread.inlet import offer; offer(0, 0, 0, 0)"
+    program = "from engine import cache; from engine.synth.output import limit; limit(0.5)"
     for expected in ("", f"damaged files in {place / machine_code.fingerprint()}: what they held is made anew\n", ""):
         run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert run.stderr == expected
@@ -274,7 +279,7 @@ def test_an_empty_file_costs_a_program_a_line(place: Path, tmp_path: Path) -> No
 
 def test_the_first_run_is_told_and_no_other(place: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     machine_code.tell_if_cold("kernel_of_a_test.twice")
-    assert caplog.messages == ["compiling for this machine, once; about half a minute"]
+    assert caplog.messages == ["compiling for this machine, once; a few seconds"]
     doubled(tmp_path)
     machine_code.tell_if_cold("kernel_of_a_test.twice")
     assert len(caplog.messages) == 1

@@ -1,4 +1,4 @@
-"""A line on the terminal while the engine is compiled: it takes about half a minute, and should be seen to go on."""
+"""A line on the terminal while the engine is compiled: it takes a quarter of a minute, and should be seen to go on."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from engine.terminal import Line
 
 @contextmanager
 def compiling_shown() -> Iterator[None]:
-    """Within it, what is compiled is counted on the terminal, if there is one."""
+    """Within it, how far compiling is can be seen on the terminal, if there is one."""
     line, began = Line(sys.stderr), time.monotonic()
 
-    def tell(count: int, more: bool) -> None:
+    def tell(count: int, more: bool, share: float) -> None:
         if more:
-            line.show(f"jawari: functions compiled: {count}, {time.monotonic() - began:.0f} s")
+            what = f"functions compiled: {count}" if share == 1.0 else f"compiling: {share:.0%}"
+            line.show(f"jawari: {what}, {time.monotonic() - began:.0f} s")
         else:
             line.clear()
 

@@ -24,7 +24,7 @@ from engine.music.midi_file import read_midi
 from engine.music.note import parse_notes
 from engine.music.score import DRUMS, Score, score_of_notes
 from engine.music.sources import phrase
-from engine.offline.job import Job, Output, Setup, Treatment
+from engine.offline.job import Job, Manner, OutputFile, Treatment
 from engine.offline.pool import Outcome, cores, run_jobs
 from engine.offline.progress import Progress
 from engine.offline.report import make_report, write_report
@@ -33,7 +33,7 @@ from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import Rack, is_rack
 from engine.printable import printable
-from engine.synth.keys import Key
+from engine.synth.keys import TunedKey
 from engine.synth.silence import keys_of_piece, silent_keys, told
 from engine.terminal import tell
 
@@ -218,12 +218,12 @@ def _note_programs(args: argparse.Namespace, given: Score | None, presets: Seque
         _note(f"{printable(str(args.midi))}: {remark}")
 
 
-def _setup(args: argparse.Namespace, facts: Mapping[str, Any]) -> Setup:
+def _setup(args: argparse.Namespace, facts: Mapping[str, Any]) -> Manner:
     """What was asked for; where nothing was, what a take was played with."""
     rate = quantity("--sample-rate", args.sample_rate, "Hz") if args.sample_rate else facts.get("sample_rate", 48_000.0)
     if rate != int(rate):
         raise SettingError("--sample-rate", rate, "must be a whole number of Hz in a file", "try 48000")
-    return Setup(
+    return Manner(
         rate,
         args.block_size,
         facts.get("oversample") if args.oversample is None else args.oversample,
@@ -303,16 +303,21 @@ def _cut(args: argparse.Namespace, score: Score) -> Score:
 
 
 def _jobs(
-    args: argparse.Namespace, name: str, preset: Preset | Rack, given: Score | None, setup: Setup, treatment: Treatment
+    args: argparse.Namespace,
+    name: str,
+    preset: Preset | Rack,
+    given: Score | None,
+    setup: Manner,
+    treatment: Treatment,
 ) -> list[Job]:
     score = _cut(args, phrase(preset) if given is None else given)
     path = _path(args, name)
     if not args.stems:
-        return [Job(preset, setup, treatment, (Output(path, score),))]
+        return [Job(preset, setup, treatment, (OutputFile(path, score),))]
     if is_sink(path):
         raise UsageError(f"--stems makes several files, and {named(path)} takes one; name a file")
     parts = score.parts(args.stems).items()
-    outputs = [Output(path.with_name(f"{path.stem}-{part}{path.suffix}"), stem) for part, stem in parts]
+    outputs = [OutputFile(path.with_name(f"{path.stem}-{part}{path.suffix}"), stem) for part, stem in parts]
     shares = [tuple(outputs[first :: cores()]) for first in range(cores())]
     return [Job(preset, setup, treatment, share, together=str(path)) for share in shares if share]
 
@@ -360,7 +365,7 @@ def _tell(
             _note(f"{name}: {text}")
 
 
-def _note_silent(name: str, preset: Preset, jobs: Sequence[Job]) -> Mapping[int, Key]:
+def _note_silent(name: str, preset: Preset, jobs: Sequence[Job]) -> Mapping[int, TunedKey]:
     """Say beforehand which keys of the music will not be heard; all its keys."""
     wanted = {key for job in jobs for output in job.outputs for key in output.score.keys}
     setup = jobs[0].setup

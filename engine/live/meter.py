@@ -48,7 +48,7 @@ class Level(NamedTuple):
     held_lowered: float = 0.0
 
 
-class Note(NamedTuple):
+class BegunNote(NamedTuple):
     """A note that began; channels count from 0."""
 
     name: str
@@ -56,7 +56,7 @@ class Note(NamedTuple):
     channel: int
 
 
-class String(NamedTuple):
+class SoundingString(NamedTuple):
     """A string that sounds: how far its energy is below the most it had (dB), and whether its key is down."""
 
     name: str
@@ -89,8 +89,8 @@ class Reading:
     bent: int  # frames in which the limiter was at work
     lowered: float  # dB, by it at most
     polyphony: int
-    strings: tuple[String, ...]  # every voice that sounds, low keys first
-    notes: tuple[Note, ...]  # the last ones, the newest at the end
+    strings: tuple[SoundingString, ...]  # every voice that sounds, low keys first
+    notes: tuple[BegunNote, ...]  # the last ones, the newest at the end
 
     notes_played: int
     stolen: int
@@ -107,7 +107,7 @@ class Meter:
         self._blocks: Integers = np.zeros((0, LOG_COLUMNS), np.int64)
         self._worst = 0.0
         self._peaks = [_Peak() for _ in range(min(player.channels, 2))]
-        self._notes: deque[Note] = deque(maxlen=NOTES)
+        self._notes: deque[BegunNote] = deque(maxlen=NOTES)
         self._played = 0
         self._tally = _Tally()
 
@@ -167,10 +167,10 @@ class Meter:
         begun = messages[midi.begins_note(messages)]
         self._played += begun.size
         for message in begun[-NOTES:].tolist():
-            self._notes.append(Note(key_to_note(midi.first(message)), midi.second(message), midi.channel(message)))
+            self._notes.append(BegunNote(key_to_note(midi.first(message)), midi.second(message), midi.channel(message)))
 
 
-def strings_of(instruments: Iterable[Instrument]) -> tuple[String, ...]:
+def strings_of(instruments: Iterable[Instrument]) -> tuple[SoundingString, ...]:
     """Every voice that sounds, by its key."""
     found = []
     for instrument in instruments:
@@ -181,7 +181,7 @@ def strings_of(instruments: Iterable[Instrument]) -> tuple[String, ...]:
             # The peak is of the kinetic energy alone: just after the pluck all of it together is more.
             decay = min(0.5 * decibels(energy / peak), 0.0) if peak > 0.0 else SILENCE
             key = int(voice.key)
-            found.append((key, String(key_to_note(key), decay, bool(voice.state == HELD))))
+            found.append((key, SoundingString(key_to_note(key), decay, bool(voice.state == HELD))))
     return tuple(string for _, string in sorted(found, key=lambda entry: entry[0]))
 
 

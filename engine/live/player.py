@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from engine import aligned
 from engine import messages as midi
+from engine.compiled import read_shared
 from engine.layout import seen, size_of
 from engine.live.thread.inlet import let_go, offer_tuning, send
-from engine.live.thread.memory import UNASKED, Journal, Log, Stage
+from engine.live.thread.memory import UNASKED, BlockLog, Journal, Stage
 from engine.live.thread.tape import Tape
 from engine.opened import address
 from engine.synth.ensemble import Seats
@@ -30,7 +31,7 @@ ALL_CHANNELS = 0xFFFF
 MOST_KEPT = 16  # instruments in memory before those that nobody plays are asked to go
 
 
-class Gauges(NamedTuple):
+class Counts(NamedTuple):
     """Counts since the player was made; times in ns. thread/memory.py says what they mean."""
 
     blocks: int
@@ -188,9 +189,9 @@ class Player:
             self.seats.ask(number)
 
     @property
-    def gauges(self) -> Gauges:
+    def gauges(self) -> Counts:
         """What the audio thread has counted."""
-        return Gauges(*(int(getattr(self.stage.gauges, name)) for name in Gauges._fields))
+        return Counts(*(int(getattr(self.stage.gauges, name)) for name in Counts._fields))
 
     @property
     def events_lost(self) -> int:
@@ -211,10 +212,10 @@ class Player:
         """Rows of (start, duration, frames, lateness; ns) since this reader last asked."""
         return self._since(f"blocks {reader}", self.stage.log)
 
-    def _since(self, name: str, book: Journal | Log) -> Integers:
+    def _since(self, name: str, book: Journal | BlockLog) -> Integers:
         """The audio thread writes on while this reads: what it may have written over is left out."""
-        written, size = int(book.written[0]), len(book.rows)
+        written, size = read_shared(address(book.written)), len(book.rows)
         first = max(self._told.get(name, 0), written - size)
         self._told[name] = written
         rows = book.rows[np.arange(first, written) & (size - 1)]
-        return rows[max(int(book.written[0]) - size + 1 - first, 0) :]
+        return rows[max(read_shared(address(book.written)) - size + 1 - first, 0) :]

@@ -20,7 +20,7 @@ FADE = 0.5  # s, at the end of a tail that had to be cut
 LONGEST = 24 * 3600.0  # s: beyond, a wrong byte in a MIDI file is likelier than music
 
 
-class Player(Protocol):
+class Playable(Protocol):
     """What is needed of `engine.Instrument`."""
 
     sample_rate: float
@@ -39,7 +39,7 @@ class Player(Protocol):
         """Render len(out) frames."""
 
 
-def stream(player: Player, score: Score, tail: float | None = None) -> Iterator[Sound]:
+def stream(player: Playable, score: Score, tail: float | None = None) -> Iterator[Sound]:
     """The sound of a score from t = 0 on, latency taken out; each chunk is overwritten by the next.
 
     `tail` seconds follow the last event; without it, what the strings need to fall silent, at most LONGEST_TAIL.
@@ -68,7 +68,7 @@ def most_frames(score: Score, rate: float, tail: float | None = None) -> int:
     return round(score.length * rate) + round((LONGEST_TAIL if tail is None else tail) * rate)
 
 
-def _play(player: Player, feed: Feed[Sequence[int]], clock: int, out: Sound) -> None:
+def _play(player: Playable, feed: Feed[Sequence[int]], clock: int, out: Sound) -> None:
     """Fill `out` from a sample on, in the player's blocks."""
     for at in range(0, len(out), player.block_size):
         block = out[at : at + player.block_size]

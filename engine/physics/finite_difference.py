@@ -50,7 +50,7 @@ class Ports(NamedTuple):
     pickup: Matrix  # [P, TAPS]
 
 
-class Surface(NamedTuple):
+class Touchable(NamedTuple):
     """What the string can touch: K consecutive nodes over a barrier, or K obstacles between two nodes each."""
 
     height: Vector
@@ -62,7 +62,7 @@ class Surface(NamedTuple):
     response: Matrix  # [K, K] displacement at an obstacle per newton at another
 
 
-class Meter(NamedTuple):
+class EnergyTerms(NamedTuple):
     """Constants of the energy balance."""
 
     inertia: float  # rho h / 2k^2
@@ -77,8 +77,8 @@ class Coefficients(NamedTuple):
 
     stencil: Stencil
     ports: Ports
-    surface: Surface
-    meter: Meter
+    surface: Touchable
+    meter: EnergyTerms
     rest: Vector  # static equilibrium
     rest_psi: Vector
 
@@ -213,7 +213,7 @@ def _ports(problem: Problem, g: Grid, rate: float, dtype: Any) -> Ports:
     return Ports(node, inject.astype(dtype), np.array([n for n, _ in heard], np.int64), pickup.astype(dtype))
 
 
-def _surface(problem: Problem, points: ContactPoints, g: Grid, weights: Array, rate: float, law: Law) -> Surface:
+def _surface(problem: Problem, points: ContactPoints, g: Grid, weights: Array, rate: float, law: Law) -> Touchable:
     dtype = law.slope.dtype.type
     answer = node_answer(problem.string, g, rate)
     on_nodes = isinstance(problem.barrier, Barrier)
@@ -223,14 +223,14 @@ def _surface(problem: Problem, points: ContactPoints, g: Grid, weights: Array, r
         node[i], two[i] = interpolation(float(points.position[i]), g.spacing, g.intervals, 2)
     first = round(float(points.position[0]) / g.spacing) if on_nodes else 0
     response = answer * weights[:obstacles] @ weights[:obstacles].T
-    return Surface(
+    return Touchable(
         points.height.astype(dtype), law, dtype(answer), first, node, two.astype(dtype), response.astype(dtype)
     )
 
 
-def _meter(string: String, g: Grid, rate: float, dtype: Any) -> Meter:
+def _meter(string: String, g: Grid, rate: float, dtype: Any) -> EnergyTerms:
     h, mass, terms = g.spacing, string.density * g.spacing, g.loss.terms
-    return Meter(
+    return EnergyTerms(
         dtype(0.5 * mass * rate**2),
         dtype(0.5 * string.tension / h),
         dtype(0.5 * string.stiffness / h**3),
@@ -296,7 +296,7 @@ def _reflect(u: Any, intervals: int) -> None:
 
 
 @inlined
-def read_points(surface: Surface, u: Any, out: Any) -> None:
+def read_points(surface: Touchable, u: Any, out: Any) -> None:
     """Displacement at the obstacles; nodes need no reading."""
     for k in range(surface.obstacle_node.size):
         i = surface.obstacle_node[k] + REACH
@@ -316,7 +316,7 @@ def advance(c: Stencil, x: Any, y: Any, w: Any) -> None:
 
 
 @inlined
-def meet_nodes(surface: Surface, touch: Touch, x: Any, y: Any, w: Any) -> None:
+def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any) -> None:
     """Contact at the nodes over a barrier: each on its own, since a node's force moves no other node."""
     law, zero, height, psi = surface.law, surface.law.zero, surface.height, touch.psi
     first = surface.first_node + REACH
@@ -340,7 +340,7 @@ def meet_nodes(surface: Surface, touch: Touch, x: Any, y: Any, w: Any) -> None:
 
 
 @inlined
-def meet_obstacles(surface: Surface, free: Any, touch: Touch, w: Any, forward: Any) -> None:
+def meet_obstacles(surface: Touchable, free: Any, touch: Touch, w: Any, forward: Any) -> None:
     """Contact at obstacles, which may share nodes."""
     read_points(surface, w, free)
     pushed = contact.sweep(surface.law, surface.height, surface.response, free, touch, forward)

@@ -140,7 +140,7 @@ def lift_points(law: Law, touch: Touch, height: Any, response: Any, by: Any) -> 
 
 
 @called_by_python
-def lift_nodes(surface: finite_difference.Surface, touch: Touch, newest: Any, by: Any) -> None:
+def lift_nodes(surface: finite_difference.Touchable, touch: Touch, newest: Any, by: Any) -> None:
     """The same under the nodes of a grid."""
     for k in range(surface.height.size):
         eta = surface.height[k] - newest[surface.first_node + REACH + k]

@@ -66,7 +66,7 @@ def play_on_the_clock(
     """`record`, given addresses."""
     events, log = integer_rows(music, count, 2), integer_rows(rows, blocks, LOG)
     sounding, stop = integers(voices, blocks), integers(flag, 1)
-    before, at, played = flush_to_zero(), 0, 0
+    at = played = 0
     for n in range(log.shape[0]):
         if load_acquire(stop, 0) != 0:
             break
@@ -77,7 +77,6 @@ def play_on_the_clock(
         log[n, START], log[n, FRAMES] = start, block
         sounding[n] = machine(table).meters.sounding
         played += 1
-    restore_arithmetic(before)
     return played
 
 
@@ -87,20 +86,20 @@ def play_parts_on_the_clock(
 ) -> Any:
     """`record_parts`, given addresses."""
     events, stop = integer_rows(music, count, 2), integers(flag, 1)
-    before, at, played = flush_to_zero(), 0, 0
+    at = played = 0
     for n in range(blocks):
         if load_acquire(stop, 0) != 0:
             break
         at = queue(table, block, events, at)
         play_part_by_part(table, block, out, rows + 8 * PARTS * n)
         played += 1
-    restore_arithmetic(before)
     return played
 
 
 @entry
 def play_part_by_part(table: Any, frames: Any, out: Any, row: Any) -> None:
     """`play_in_parts`, given addresses."""
+    before = flush_to_zero()
     m, spent = machine(table), integers(row, PARTS)
     target = single_rows(out, frames, m.outputs)
     for part in range(PARTS):
@@ -117,6 +116,7 @@ def play_part_by_part(table: Any, frames: Any, out: Any, row: Any) -> None:
         spent[OVERSAMPLING] += filtered - sung
         spent[OUTPUT] += now() - filtered
         done += span
+    restore_arithmetic(before)
 
 
 @native

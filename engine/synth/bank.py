@@ -22,7 +22,7 @@ from engine.preset.parameters import PARAMETERS, SMOOTHING
 from engine.preset.tuning import Tuning
 from engine.synth import decimate, memory, output, strings, strips, zones
 from engine.synth.budget import Budget, dearest
-from engine.synth.keys import Key, above, design_keys, gap, highest_tension, mildest_damping
+from engine.synth.keys import TunedKey, above, design_keys, gap, highest_tension, mildest_damping
 from engine.synth.memory import KEYS, Machine
 from engine.synth.rehearsal import ears, gains
 from engine.units import hz_to_key, t60_to_decay
@@ -45,8 +45,8 @@ class Setup(NamedTuple):
 class Designed(NamedTuple):
     """All that takes long to make."""
 
-    keys: Rows[memory.Key]
-    strings: strings.Kept
+    keys: Rows[memory.KeyRow]
+    strings: strings.KeyStrings
     resting: NDArray[np.float64]  # [KEYS, pickups]: what pickups hear of each key's string at rest
     silent: dict[int, str]  # keys that have no string, and why
     dearest: float  # ns that a step of any string takes at most
@@ -71,7 +71,7 @@ class Bank:
         return seen(Machine, self.address)
 
     @cached_property
-    def keys(self) -> list[Key]:
+    def keys(self) -> list[TunedKey]:
         """The keys' designs, made again: the memory alone does not tell them."""
         s = self.setup
         return design_keys(s.preset, s.tuning, s.sample_rate * s.oversample, Budget(s.polyphony))
@@ -89,7 +89,7 @@ def design(setup: Setup) -> Designed:
     grown = budget.lasts_for(setup.needed + memory.SPARE_VOICES) - memory.SPARE_VOICES
     filtering = decimate.design(setup.sample_rate, setup.oversample)
     loud = gains([key.design for key in keys], preset, filtering)
-    rows = rows_of(memory.Key, KEYS)
+    rows = rows_of(memory.KeyRow, KEYS)
     for key, row, gain in zip(keys, rows, loud):
         _fill_key(row, key, preset, float(gain))
     model = strings.MODELS[preset.model]
@@ -107,7 +107,7 @@ def design(setup: Setup) -> Designed:
     )
 
 
-def _fill_key(row: memory.Key, key: Key, preset: Preset, gain: float) -> None:
+def _fill_key(row: memory.KeyRow, key: TunedKey, preset: Preset, gain: float) -> None:
     """What the renderer knows of a key beside its string."""
     row.highest, row.mildest, row.gap, row.gain = highest_tension(key), mildest_damping(key), gap(key), gain
     row.pitch = hz_to_key(key.pitch) if key.pitch else 0.0

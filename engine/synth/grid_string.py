@@ -17,7 +17,7 @@ from engine.synth.memory import Machine
 from engine.vectors import PADDING
 
 
-class GridString(NamedTuple):
+class GridParts(NamedTuple):
     """A string of a key, or of a voice: the kernel's own arrays, and what they are made again from."""
 
     c: fd.Coefficients
@@ -30,18 +30,18 @@ class GridString(NamedTuple):
 OWN = ("c.stencil.now", "c.stencil.before", "c.ports.inject", "c.surface.height", "c.surface.response", "t.strike", "s")
 BLANK = ("c.ports.inject", "t.strike", "s")
 # Numbers among a voice's words that change.
-_WORDS = words_of(GridString)
+_WORDS = words_of(GridParts)
 NODE, ANSWER, STRETCH = (_WORDS[name] for name in ("c.ports.inject_node", "c.surface.answer", "c.meter.stretch"))
-COUNT = count_of(GridString)
+COUNT = count_of(GridParts)
 
 
-def laid_out(d: fd.Design) -> GridString:
+def laid_out(d: fd.Design) -> GridParts:
     """The string of a key."""
     c = d.coefficients
-    return GridString(c, fd.state(c), grid_tuning(d), c.meter.stretch / d.problem.string.tension)
+    return GridParts(c, fd.state(c), grid_tuning(d), c.meter.stretch / d.problem.string.tension)
 
 
-def consistent(string: GridString, pickups: int) -> bool:
+def consistent(string: GridParts, pickups: int) -> bool:
     """Whether the kernels stay within these arrays, whatever numbers are in them."""
     c, s, t = string.c, string.s, string.t
     nodes, points, obstacles = c.stencil.intervals, c.surface.height.size, c.surface.obstacle_node.size
@@ -72,17 +72,17 @@ def resting(d: fd.Design) -> Array:
     return np.asarray((c.ports.pickup * c.rest[reach]).sum(axis=1))
 
 
-_open = opener(GridString)
+_open = opener(GridParts)
 
 
 @pasted
-def of_voice(m: Machine, v: Any) -> GridString:
+def of_voice(m: Machine, v: Any) -> GridParts:
     """A voice's own string."""
     return _open(address(m), address(m.voice_words[v]))
 
 
 @pasted
-def of_key(m: Machine, key: Any) -> GridString:
+def of_key(m: Machine, key: Any) -> GridParts:
     """A key's string, as designed."""
     return _open(address(m), address(m.key_words[key]))
 
@@ -139,7 +139,7 @@ def lift(m: Machine, v: Any, by: Any) -> None:
 
 
 @inlined
-def raise_surface(surface: fd.Surface, s: fd.State, newest: Any, by: Any) -> None:
+def raise_surface(surface: fd.Touchable, s: fd.State, newest: Any, by: Any) -> None:
     """Under obstacles, or under the nodes of the newest level."""
     if surface.obstacle_node.size:
         lift_points(surface.law, s.touch, surface.height, surface.response, by)

@@ -106,7 +106,7 @@ def _checked(head: dict[str, Any], content: bytes) -> tuple[Setup, Designed]:
     model, pickups = strings.MODELS[preset.model], len(preset.problem.pickups)
     words = parts["words"].view(np.int64).reshape(memory.KEYS, strings.words_in(model))
     resting = parts["resting"].view(np.float64).reshape(memory.KEYS, pickups)
-    keys, own = seen_rows(memory.Key, parts["keys"]), strings.Kept(words, parts["block"])
+    keys, own = seen_rows(memory.KeyRow, parts["keys"]), strings.KeyStrings(words, parts["block"])
     if keys.size != memory.KEYS or not np.isfinite([keys.gain, keys.length, keys.tension, keys.position]).all():
         raise ValueError("keys")
     for number in np.flatnonzero(keys.ready):

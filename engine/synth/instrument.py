@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import module
 from engine.files.target import whole_file
-from engine.machine_code import tell_if_cold
 from engine.preset.arguments import Quantity, rate_of, tuning_of, whole, within
 from engine.preset.loader import Preset, load_preset
 from engine.preset.tuning import Tuning
@@ -69,7 +69,7 @@ class Instrument:
         most = min(max(needed, 0), MOST_VOICES) if polyphony is None else 0
         self.tuning = tuning_of(tuning) or self.preset.tuning
         setup = Setup(self.preset, self.sample_rate, self.oversample, fewest, 1 if mono else 2, self.tuning, most)
-        tell_if_cold("renderer.play")
+        module.tell_if_cold()
         self._begin(lay_out(setup, designed_or_kept(setup)))
 
     def _begin(self, bank: Bank) -> None:

@@ -32,7 +32,7 @@ Design = modal.Design | finite_difference.Design
 
 
 @dataclass(frozen=True)
-class Key:
+class TunedKey:
     """One key: its pitch (Hz, None if the tuning leaves it out), its design, or the reason why it stays silent."""
 
     pitch: float | None
@@ -40,12 +40,12 @@ class Key:
     silent_because: str = ""
 
 
-_HELD: WeakValueDictionary[Hashable, Key] = WeakValueDictionary()  # what is designed and not forgotten
+_HELD: WeakValueDictionary[Hashable, TunedKey] = WeakValueDictionary()  # what is designed and not forgotten
 
 
 def design_key(
     problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking = SAME
-) -> Key:
+) -> TunedKey:
     """The preset's string brought to `pitch` by its tension or its length, ready for the model rate.
 
     A key that somebody holds already is not designed again.
@@ -60,13 +60,15 @@ def design_key(
     return key
 
 
-def _design_key(problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking) -> Key:
+def _design_key(
+    problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking
+) -> TunedKey:
     if pitch is None:
-        return Key(None, None, "the tuning leaves this key out")
+        return TunedKey(None, None, "the tuning leaves this key out")
     problem = replace(problem, excitation=tracked(problem.excitation, tracking, above(problem.string, pitch)))
     try:
         if model == "modal":
-            return Key(pitch, modal.design(_tuned(problem, by, pitch), rate, band=min(BAND, 0.45 * rate)))
+            return TunedKey(pitch, modal.design(_tuned(problem, by, pitch), rate, band=min(BAND, 0.45 * rate)))
         tuned = _tuned(problem, by, pitch)
         g = grid.grid(tuned.string, rate, GRID_MARGIN)
         tension = _grid_tension(tuned.string, g, pitch, rate)  # a grid flattens its modes by some cents
@@ -74,9 +76,9 @@ def _design_key(problem: Problem, model: str, by: str, pitch: float | None, rate
             remedy = "play lower, or raise the sample rate or oversampling"
             raise PhysicsError("pitch", pitch, "asks for more tension than the grid can bear", remedy)
         tuned = replace(tuned, string=replace(tuned.string, tension=tension))
-        return Key(pitch, finite_difference.design(tuned, rate, on=g))
+        return TunedKey(pitch, finite_difference.design(tuned, rate, on=g))
     except PhysicsError as error:
-        return Key(pitch, None, str(error))
+        return TunedKey(pitch, None, str(error))
 
 
 def above(string: String, pitch: float) -> float:
@@ -98,7 +100,7 @@ def tracked(e: Excitation, tracking: Tracking, ratio: float) -> Excitation:
     )
 
 
-def design_keys(preset: Preset, tuning: Tuning, rate: float, budget: Budget) -> list[Key]:
+def design_keys(preset: Preset, tuning: Tuning, rate: float, budget: Budget) -> list[TunedKey]:
     """All keys of an instrument; refused as soon as they cost more than the budget holds."""
     keys = []
     for hz in tuning.frequencies:
@@ -167,7 +169,7 @@ def _grid_tension(string: String, g: grid.Grid, pitch: float, rate: float) -> fl
     return _positive(4.0 * q * string.density / (k**2 * s) - string.stiffness * s, pitch)
 
 
-def mildest_damping(key: Key) -> float:
+def mildest_damping(key: TunedKey) -> float:
     """How much of its decay a string may be relieved of (1/s, below zero).
 
     A grid's other losses are fitted to s0 and them together: without s0 what remains could feed a wave instead.
@@ -179,7 +181,7 @@ def mildest_damping(key: Key) -> float:
     return -max(0.0, d.grid.loss.terms[0] + float(grid.backward_loss(d.grid.loss.terms, b, d.grid.spacing).min()))
 
 
-def gap(key: Key) -> float:
+def gap(key: TunedKey) -> float:
     """How far the barrier may be raised before it presses on the string at rest, m."""
     d = key.design
     if d is None or not d.points.height.size:
@@ -194,7 +196,7 @@ def gap(key: Key) -> float:
     return max(0.0, float(above.min()))
 
 
-def highest_tension(key: Key) -> float:
+def highest_tension(key: TunedKey) -> float:
     """Where bending must stop (N): as near to a grid's stability limit as any grid may be; modes have none.
 
     At the limit itself the shortest wave costs no energy: a wheel that moves would stir it up beyond all bounds.

@@ -31,7 +31,7 @@ ALL_SOUND, ALL_NOTES, ENDS = KEYS, KEYS + 1, KEYS + 2  # what may be ended: each
 
 
 @record
-class Key:
+class KeyRow:
     """The string of a MIDI key, as designed, and what plucks it."""
 
     ready: int
@@ -176,7 +176,7 @@ class Machine:
     late: Late
     channels: Rows[Channel] = inside(CHANNELS)
     tuned: Integers = inside(KEYS)  # where MIDI's tuning standard has each key, in 2^-14 semitones, or AS_DESIGNED
-    keys: Rows[Key] = inside(KEYS)
+    keys: Rows[KeyRow] = inside(KEYS)
     voices: Rows[Voice]
     maps: Rows[Map]
     ears: Rows[Ear]
@@ -209,7 +209,7 @@ ABSENT, ARRIVED, PLAYING = range(3)  # states of a part
 
 
 @record
-class Part:
+class Seat:
     """A place for an instrument. Python fills an absent one and says that it has arrived; from then on only who plays
     writes `state`. Two wishes are Python's: `everywhere` and `asked`.
     """
@@ -232,7 +232,7 @@ class Desk:
     clock: int
     latest: int  # the part that last began a note or was chosen; -1: none yet
     listener: int  # the address of a machine without strings, which knows where all channels stand
-    parts: Rows[Part] = inside(PARTS)
+    parts: Rows[Seat] = inside(PARTS)
     routes: Integers = inside(CHANNELS)  # for each channel the part that its notes begin on, or -1
     programs: Integers = inside(PROGRAMS)  # for each program its part, or -1
     mix: Singles = inside(2 * MIXED)

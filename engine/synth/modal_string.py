@@ -16,7 +16,7 @@ from engine.synth.memory import Machine
 from engine.vectors import PADDING
 
 
-class ModalString(NamedTuple):
+class ModalParts(NamedTuple):
     """A string of a key, or of a voice: the kernel's own arrays, and what they are made again from."""
 
     c: modal.Coefficients
@@ -31,10 +31,10 @@ OWN = ("c.forward", "c.backward", "c.inject", "c.spread", "c.response", "c.heigh
 BLANK = ("c.inject", "t.strike", "s")
 
 
-def laid_out(d: modal.Design) -> ModalString:
+def laid_out(d: modal.Design) -> ModalParts:
     """The string of a key."""
     c, t = d.coefficients, modal_tuning(d)
-    return ModalString(
+    return ModalParts(
         c._replace(resistance=c.spread),  # metered in research runs only
         modal.state(c),
         t,
@@ -43,7 +43,7 @@ def laid_out(d: modal.Design) -> ModalString:
     )
 
 
-def consistent(string: ModalString, pickups: int) -> bool:
+def consistent(string: ModalParts, pickups: int) -> bool:
     """Whether the kernels stay within these arrays, whatever numbers are in them."""
     c, s, t = string.c, string.s, string.t
     modes, points = c.forward.size, c.height.size
@@ -68,17 +68,17 @@ def resting(d: modal.Design) -> Array:
     return np.asarray((c.rows[c.height.size :] * c.rest).sum(axis=1))
 
 
-_open = opener(ModalString)
+_open = opener(ModalParts)
 
 
 @pasted
-def of_voice(m: Machine, v: Any) -> ModalString:
+def of_voice(m: Machine, v: Any) -> ModalParts:
     """A voice's own string."""
     return _open(address(m), address(m.voice_words[v]))
 
 
 @pasted
-def of_key(m: Machine, key: Any) -> ModalString:
+def of_key(m: Machine, key: Any) -> ModalParts:
     """A key's string, as designed."""
     return _open(address(m), address(m.key_words[key]))
 
@@ -132,7 +132,7 @@ def strike_at(m: Machine, v: Any, position: Any) -> None:
 
 
 @inlined
-def aim(mine: ModalString) -> None:
+def aim(mine: ModalParts) -> None:
     """A newton's effect on every mode, for the place whose mode shapes are in `strike`."""
     for i in range(mine.c.inject.size):
         mine.c.inject[i] = mine.c.spread[i] * mine.t.strike[i]

@@ -21,26 +21,26 @@ from engine.synth.memory import KEYS, Machine
 MODAL, GRID = range(2)
 MODELS = {"modal": MODAL, "fd": GRID}
 FILES = (modal_string, grid_string)
-GROUPS = (modal_string.ModalString, grid_string.GridString)
+GROUPS = (modal_string.ModalParts, grid_string.GridParts)
 
 
-class Kept(NamedTuple):
+class KeyStrings(NamedTuple):
     """What the keys' strings are made of: a row of words for each key, and the block in which its arrays lie."""
 
     words: NDArray[np.int64]
     block: NDArray[np.uint8]
 
 
-def kept(model: int, designs: dict[int, Any]) -> Kept:
+def kept(model: int, designs: dict[int, Any]) -> KeyStrings:
     """The strings of all keys that have one."""
     file, arena = FILES[model], Arena()
     words = np.zeros((KEYS, count_of(GROUPS[model])), np.int64)
     for number, design in designs.items():
         words[number] = store(arena, file.laid_out(design), file.BLANK)
-    return Kept(words, arena.sealed())
+    return KeyStrings(words, arena.sealed())
 
 
-def check(model: int, own: Kept, number: int, pickups: int) -> None:
+def check(model: int, own: KeyStrings, number: int, pickups: int) -> None:
     """A ValueError if the string of a key is not what the kernels may be given: it may come from anybody's file."""
     group, words = GROUPS[model], own.words[number]
     blank = dict(own_arrays(group, FILES[model].BLANK))
@@ -81,7 +81,7 @@ def longest(model: int, words: NDArray[np.int64]) -> int:
     return max(int(words[:, words_of(GROUPS[model])["c.rest"] + 1].max()), 1)
 
 
-def placed(arena: Arena, model: int, own: Kept) -> NDArray[np.int64]:
+def placed(arena: Arena, model: int, own: KeyStrings) -> NDArray[np.int64]:
     """The keys' rows, once their arrays lie behind everything else in the arena: they are only read."""
     words = own.words.copy()
     words[:, [word for word, _ in arrays_of(GROUPS[model])]] += arena.place(own.block)

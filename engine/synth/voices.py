@@ -16,7 +16,7 @@ from engine.synth.memory import (
     PULSES,
     RELEASED,
     UNMOVED,
-    Key,
+    KeyRow,
     Machine,
 )
 from engine.synth.movable import TO_DURATION, TO_GAIN, TO_HEIGHT, TO_LOSS, TO_POSITION, Target
@@ -71,7 +71,7 @@ def departure(m: Machine, key: int) -> float:
 
 
 @native
-def bent(key: Key, semitones: float) -> float:
+def bent(key: KeyRow, semitones: float) -> float:
     """Tension that raises the first mode by so many semitones: its square goes with T + EI b^2.
 
     On a grid the square of sin(w k / 2) does (T5); the key's angle is that w k / 2, and zero for modes.

@@ -15,7 +15,7 @@ from live.readings import READING
 from synth.playing import instrument
 
 from engine.layout import rows_of
-from engine.live.meter import FALL, HOLD, SILENCE, WINDOW, Level, Load, Meter, Note, Reading, String
+from engine.live.meter import FALL, HOLD, SILENCE, WINDOW, BegunNote, Level, Load, Meter, Reading, SoundingString
 from engine.live.player import Player
 from engine.live.screen.news import count, news, report, status
 from engine.live.screen.panel import BLOCK_CHARACTERS, HIGH, Look, bar, draw, duration
@@ -139,11 +139,11 @@ def test_notes_are_those_that_began() -> None:
     meter = Meter(player, Clock())
     journal(player, (0x90, 60, 100), (0x80, 60, 64), (0xB3, 64, 127), (0x92, 70, 1), (0x90, 60, 0), (0xE0, 1, 2))
     reading = meter.read()
-    assert reading.notes == (Note("C4", 100, 0), Note("A#4", 1, 2))
+    assert reading.notes == (BegunNote("C4", 100, 0), BegunNote("A#4", 1, 2))
     assert reading.notes_played == 2
     journal(player, *[(0x90, key, 90) for key in range(100)])
     reading = meter.read()
-    assert reading.notes == tuple(Note(key_to_note(key), 90, 0) for key in range(92, 100))
+    assert reading.notes == tuple(BegunNote(key_to_note(key), 90, 0) for key in range(92, 100))
     assert meter.read().notes_played == reading.notes_played == 102
 
 
@@ -292,7 +292,7 @@ def test_colours_are_for_trouble() -> None:
 
 
 def test_more_strings_than_places_are_counted() -> None:
-    strings = tuple(String(key_to_note(key), -1.0, True) for key in range(40, 70))
+    strings = tuple(SoundingString(key_to_note(key), -1.0, True) for key in range(40, 70))
     lines = draw(replace(READING, strings=strings), Look(79, colours=False))
     first = next(i for i, line in enumerate(lines) if line.startswith("strings"))
     shown = [s for s in strings if f" {s.name} " in " ".join(lines[first : first + 3])]
@@ -312,8 +312,10 @@ READINGS = st.builds(
     seconds=FINITE, blocks=COUNTS, lost=COUNTS, long=COUNTS, underflows=COUNTS,
     levels=st.lists(st.builds(Level, LEVELS, LEVELS, LEVELS, LEVELS), max_size=2).map(tuple),
     bent=COUNTS, lowered=FINITE, polyphony=COUNTS,
-    strings=st.lists(st.builds(String, st.sampled_from(["C3", "A#-1"]), LEVELS, st.booleans()), max_size=40).map(tuple),
-    notes=st.lists(st.builds(Note, st.just("F#3"), COUNTS, st.integers(0, 15)), max_size=8).map(tuple),
+    strings=st.lists(
+        st.builds(SoundingString, st.sampled_from(["C3", "A#-1"]), LEVELS, st.booleans()), max_size=40
+    ).map(tuple),
+    notes=st.lists(st.builds(BegunNote, st.just("F#3"), COUNTS, st.integers(0, 15)), max_size=8).map(tuple),
     notes_played=COUNTS, stolen=COUNTS, watchdog=COUNTS, events_lost=COUNTS, stale=COUNTS,
 )  # fmt: skip
 
@@ -330,7 +332,7 @@ def test_no_panel_is_wider_than_its_terminal(width: int, reading: Reading, block
 
 
 def test_every_width_is_respected() -> None:
-    many = tuple(String(key_to_note(key), -1.0, key % 2 == 0) for key in range(40, 70))
+    many = tuple(SoundingString(key_to_note(key), -1.0, key % 2 == 0) for key in range(40, 70))
     for width in range(201):
         for strings in (READING.strings, many):
             for line in draw(replace(READING, strings=strings, device="ピアノ" * 40), Look(width)):

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from synth.playing import SMALL, bend, cc, limited, off, on, pressure
 
 from engine.layout import fields_of
-from engine.live.player import MOST_KEPT, Gauges, Player
-from engine.live.thread.memory import Gauges as ThreadGauges
+from engine.live.player import MOST_KEPT, Counts, Player
+from engine.live.thread.memory import Gauges
 from engine.synth import memory
 from engine.synth.instrument import Instrument
 
@@ -245,8 +245,8 @@ def test_an_instrument_of_another_rate_is_refused() -> None:
 
 def test_the_gauges_are_those_of_the_audio_thread() -> None:
     """All of them, each under its own name."""
-    player, names = Player(RATE, 128), [field.name for field in fields_of(ThreadGauges)]
-    assert sorted(Gauges._fields) == sorted(names)
+    player, names = Player(RATE, 128), [field.name for field in fields_of(Gauges)]
+    assert sorted(Counts._fields) == sorted(names)
     for n, name in enumerate(names):
         setattr(player.stage.gauges, name, 100 + n)
     assert player.gauges._asdict() == {name: 100 + n for n, name in enumerate(names)}

@@ -16,7 +16,7 @@ from engine.live.changes import Programs
 from engine.live.player import Player
 from engine.music.midi_file import read_midi
 from engine.music.take import Take
-from engine.offline.job import Setup, make_player
+from engine.offline.job import Manner, make_player
 from engine.offline.stream import stream
 from engine.preset.loader import load_preset
 from engine.preset.rack import Part, Rack, bank
@@ -203,7 +203,7 @@ def test_a_take_renders_what_was_heard_with_its_programs(rack: Rack, tmp_path: P
     take.write(tmp_path / "take.mid", force=False)
     score = read_midi(tmp_path / "take.mid")
     assert score.facts == {"bank": ["a", "b"]}
-    made = make_player(rack, Setup(RATE, 128))
+    made = make_player(rack, Manner(RATE, 128))
     rendered = np.concatenate([chunk.copy() for chunk in stream(made, score, 0.0)])
     heard = np.concatenate(card.heard)[made.latency :]
     assert len(rendered) > 0.04 * RATE

@@ -19,7 +19,7 @@ from engine.errors import PhysicsError
 from engine.profiling import clocked, rig
 from engine.profiling.music import EVERY, VELOCITY, WARM_UP, events, spread, usual_range
 from engine.profiling.parts import Parts, parts, without_barrier
-from engine.profiling.rig import Rig, Setup, in_thread, record_blocks
+from engine.profiling.rig import BenchSetup, Rig, in_thread, record_blocks
 from engine.synth import memory
 
 RATE = 48_000
@@ -29,7 +29,7 @@ STOP = np.zeros(1, np.int64)
 
 def made(preset: object = None, oversample: int = 1, **how: object) -> Rig:
     chosen = load_preset(PLAIN if preset is None else preset)  # type: ignore[arg-type]
-    return Rig(chosen, oversample, Setup(float(RATE), 0.1, **how), record_blocks)  # type: ignore[arg-type]
+    return Rig(chosen, oversample, BenchSetup(float(RATE), 0.1, **how), record_blocks)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

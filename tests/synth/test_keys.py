@@ -22,7 +22,7 @@ from engine.physics.string import Array
 from engine.preset.loader import load_preset
 from engine.preset.tuning import Tuning, load_tuning
 from engine.synth.instrument import Instrument
-from engine.synth.keys import BAND, Key, design_key, highest_tension
+from engine.synth.keys import BAND, TunedKey, design_key, highest_tension
 
 COMPASS = range(24, 97)  # C1 to C7
 
@@ -206,7 +206,7 @@ def test_a_string_too_stiff_for_its_pitch_says_so() -> None:
 
 def test_modes_may_be_bent_without_limit() -> None:
     assert highest_tension(design_key(sitar(), "modal", "tension", 200.0, RATE)) == inf
-    assert highest_tension(Key(None, None)) == inf
+    assert highest_tension(TunedKey(None, None)) == inf
 
 
 @settings(max_examples=60)

@@ -163,6 +163,11 @@ def test_a_short_message_may_be_filled_up() -> None:
     assert admitted([0xD0, 5, 0]) == admitted([0xD0, 5]) == [0xD0 | 5 << 8]
 
 
+def test_a_message_cut_short_is_told_what_it_is() -> None:
+    with pytest.raises(CallError, match=r"^message 145 60: has 2 bytes, and a whole note on has 3$"):
+        admitted([0x91, 60])
+
+
 @pytest.mark.parametrize("sample", [1.5, 0.0, "0", None, 1 << 62, float("nan"), np.float64(3)])
 def test_a_sample_is_a_whole_number(sample: Any) -> None:
     inst = instrument("modal")

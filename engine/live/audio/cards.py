@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from engine.live.audio.libportaudio import Code, Device, HostApi, PortAudio, PortAudioError
+from engine.live.audio.libportaudio import Device, ErrorCode, HostApi, PortAudio, PortAudioError
 from engine.live.audio.portaudio import INSTEAD, library, quiet
 from engine.live.errors import DeviceError
 from engine.preset.complaints import shown
@@ -25,14 +25,14 @@ _NONE = {
 
 
 REASONS: dict[int, str] = {
-    Code.UNAVAILABLE: "is in use by another program, or gone; end that program, or take another --device",
-    Code.DEVICE: "is gone; look at `jawari devices`",
-    Code.RATE: "cannot play at this --sample-rate; see what it can with `jawari devices`",
-    Code.CHANNELS: "cannot play so many --channels; see what it can with `jawari devices`",
-    Code.FORMAT: "takes no floating-point samples; take another --device",
-    Code.TOO_BIG: "refuses this --block-size, it is too large; try 128",
-    Code.TOO_SMALL: "refuses this --block-size, it is too small; try 256",
-    Code.TIMED_OUT: "does not answer; restart the sound system, or take another --device",
+    ErrorCode.UNAVAILABLE: "is in use by another program, or gone; end that program, or take another --device",
+    ErrorCode.DEVICE: "is gone; look at `jawari devices`",
+    ErrorCode.RATE: "cannot play at this --sample-rate; see what it can with `jawari devices`",
+    ErrorCode.CHANNELS: "cannot play so many --channels; see what it can with `jawari devices`",
+    ErrorCode.FORMAT: "takes no floating-point samples; take another --device",
+    ErrorCode.TOO_BIG: "refuses this --block-size, it is too large; try 128",
+    ErrorCode.TOO_SMALL: "refuses this --block-size, it is too small; try 256",
+    ErrorCode.TIMED_OUT: "does not answer; restart the sound system, or take another --device",
 }
 
 
@@ -128,7 +128,7 @@ def check(card: Card, rate: float, channels: int) -> None:
         error = _objection(portaudio, card, rate, channels)
         if error is None:
             return
-        if channels > card.channels or error.code == Code.CHANNELS:
+        if channels > card.channels or error.code == ErrorCode.CHANNELS:
             within = range(1, min(card.channels, MOST_CHANNELS) + 1)
             counts = [n for n in within if _objection(portaudio, card, rate, n) is None]
             if channels > card.channels:

@@ -22,7 +22,7 @@ FLOAT32 = 1
 NO_CLIPPING, NO_DITHER = 1, 2  # the player's own ceiling is below full scale, and floats need no dither
 
 
-class Code(IntEnum):
+class ErrorCode(IntEnum):
     """Errors, of portaudio.h, that a user can do something about; HOST is anything else that went wrong."""
 
     HOST, CHANNELS, RATE, DEVICE = -9999, -9998, -9997, -9996
@@ -198,7 +198,7 @@ class PortAudio:
 
     def open_output(
         self, device: int, channels: int, rate: float, frames: int, latency: float, callback: int, told: int
-    ) -> Output:
+    ) -> OutputStream:
         """A stream of float32, for which the compiled function at `callback` is called, and given `told`."""
         wanted, pointer = Parameters(device, channels, FLOAT32, latency, None), c_void_p()
         flags = NO_CLIPPING | NO_DITHER
@@ -207,7 +207,7 @@ class PortAudio:
                 ctypes.byref(pointer), None, ctypes.byref(wanted), rate, frames, flags, callback, told
             )
         )
-        return Output(self, self._library, pointer)
+        return OutputStream(self, self._library, pointer)
 
     def name_client(self, name: bytes) -> None:
         """How JACK shows us. To be said before `begin`; PortAudio keeps the pointer."""
@@ -219,12 +219,12 @@ class PortAudio:
         if result >= 0:
             return result
         words = _text(self._library.Pa_GetErrorText(result))
-        if result == Code.HOST:
+        if result == ErrorCode.HOST:
             words = _text(self._library.Pa_GetLastHostErrorInfo().contents.errorText) or words
         raise PortAudioError(words, result)
 
 
-class Output:
+class OutputStream:
     """An open stream."""
 
     def __init__(self, portaudio: PortAudio, library: ctypes.CDLL, pointer: c_void_p) -> None:

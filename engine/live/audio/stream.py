@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from engine.live.audio.cards import Card, refused
-from engine.live.audio.libportaudio import Output, PortAudioError
+from engine.live.audio.libportaudio import OutputStream, PortAudioError
 from engine.live.audio.portaudio import JACK, Errand, give_up, leave, library, quiet
 from engine.live.player import Player
 
@@ -33,7 +33,7 @@ class Stream:
         portaudio = library()
         try:
             with quiet():
-                self._output: Output | None = portaudio.open_output(
+                self._output: OutputStream | None = portaudio.open_output(
                     card.index,
                     player.channels,
                     player.sample_rate,

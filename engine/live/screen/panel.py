@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine.live.meter import SILENCE, Level, Reading, String
+from engine.live.meter import SILENCE, Level, Reading, SoundingString
 from engine.printable import printable
 from engine.terminal import cells, coloured, cut
 
@@ -112,7 +112,7 @@ def _note(name: str, velocity: int, channel: int) -> str:
     return f"{name} {velocity}" + (f" ch{channel + 1}" if channel else "")
 
 
-def _strings(strings: tuple[String, ...], look: Look) -> list[Line]:
+def _strings(strings: tuple[SoundingString, ...], look: Look) -> list[Line]:
     """How far each string has died away, in rows of equal columns; always as many rows, so that nothing jumps."""
     each = 5 + STRING_BAR + 1 + 3
     columns = max((look.width - LABEL + 2) // (each + 2), 1)
@@ -129,7 +129,7 @@ def _strings(strings: tuple[String, ...], look: Look) -> list[Line]:
     return rows
 
 
-def _string(string: String, blocks: bool) -> Span:
+def _string(string: SoundingString, blocks: bool) -> Span:
     drawn = bar(STRING_BAR, 1.0 + string.energy / RANGE, blocks=blocks)
     return f"{string.name:<5}{drawn} {max(string.energy, -99.0):3.0f}", "" if string.held else DIM
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled import DOUBLE, INT, LONG, POINTER, SIZE, address_of, called_by_c, flush_to_zero, integers, now
+from engine.compiled import DOUBLE, INT, LONG, POINTER, SIZE, address_of, called_by_c, integers, now
 from engine.live.thread.block import run_block
 from engine.live.thread.inlet import receive
 
@@ -21,7 +21,6 @@ def audio(nothing: Any, out: Any, frames: Any, times: Any, flags: Any, post: Any
     The time that comes with it is of a clock that Python may not know.
     """
     begun = now()
-    flush_to_zero()
     # In compiled code signed and unsigned meet as floats.
     run_block(integers(address_of(post), 1)[0], np.int64(frames), address_of(out), np.int64(flags), begun)
     return 0

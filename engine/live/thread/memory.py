@@ -86,7 +86,7 @@ class Journal:
 
 
 @record
-class Log:
+class BlockLog:
     """Blocks: a count, then rows of LOG_COLUMNS."""
 
     written: Integers = inside(8)
@@ -107,11 +107,11 @@ class Stage:
     wishes: Wishes
     inlets: Rows[Inlet] = inside(INLETS)
     journal: Journal
-    log: Log
+    log: BlockLog
 
 
 @record
-class Tape:
+class TapeRing:
     """What the card was given, on its way to the disk: a ring of frames; rows of (frame, count) for what was lost."""
 
     written: Integers = inside(8)  # frames, by the audio thread
@@ -123,4 +123,4 @@ class Tape:
     samples: Singles
 
 
-stage, inlet_at, tape_at = at(Stage), at(Inlet), at(Tape)
+stage, inlet_at, tape_at = at(Stage), at(Inlet), at(TapeRing)

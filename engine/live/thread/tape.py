@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import load_acquire, native, singles, store_release
+from engine.compiled import load_acquire, native, read_shared, singles, store_release, write_shared
 from engine.layout import Arena, lay, seen, size_of
 from engine.live.thread import memory
 from engine.live.thread.memory import GAPS, tape_at
+from engine.opened import address
 
 Sound = NDArray[np.float32]
 SECONDS = 10.0  # that a disk may be busy with other things
@@ -39,7 +40,7 @@ def run_along(tape: int, frames: int, channels: int, out: int) -> None:
 
 
 @native
-def lose(t: memory.Tape, written: int, frames: int) -> None:
+def lose(t: memory.TapeRing, written: int, frames: int) -> None:
     """Note what is not on the tape, and where; after too many gaps the last one counts for all."""
     t.lost += frames
     gap = t.gaps[0] - 1
@@ -57,10 +58,12 @@ class Tape:
         self.channels = channels
         frames = 1 << int(np.ceil(np.log2(max(seconds * sample_rate, 1))))
         arena = Arena()
-        write = lay(arena, memory.Tape, arena.room(size_of(memory.Tape)), frames=frames, samples=(frames * channels,))
+        write = lay(
+            arena, memory.TapeRing, arena.room(size_of(memory.TapeRing)), frames=frames, samples=(frames * channels,)
+        )
         self._block = arena.sealed()
         write(self._block)
-        self._memory = seen(memory.Tape, self.address)
+        self._memory = seen(memory.TapeRing, self.address)
         self._ring = self._memory.samples.reshape(frames, channels)
 
     @property
@@ -76,14 +79,15 @@ class Tape:
     @property
     def gaps(self) -> list[tuple[int, int]]:
         """Where how many frames are missing: the frame before which they should be, and their number."""
-        return [(int(at), int(count)) for at, count in self._memory.rows[: self._memory.gaps[0]]]
+        count = read_shared(address(self._memory.gaps))
+        return [(int(at), int(lost)) for at, lost in self._memory.rows[:count]]
 
     def new(self) -> Sound:
         """What has been recorded and not been dropped yet, as much of it as lies in one piece."""
-        first, written = int(self._memory.read[0]), int(self._memory.written[0])
+        first, written = int(self._memory.read[0]), read_shared(address(self._memory.written))
         at = first & (len(self._ring) - 1)
         return self._ring[at : at + min(written - first, len(self._ring) - at)]
 
     def drop(self, frames: int) -> None:
         """These are on disk: their place is free."""
-        self._memory.read[0] += frames
+        write_shared(address(self._memory.read), int(self._memory.read[0]) + frames)

@@ -15,7 +15,7 @@ import pytest
 from engine.live.audio import cards as module
 from engine.live.audio import portaudio
 from engine.live.audio.cards import Card, cards, check, choose, refused
-from engine.live.audio.libportaudio import Code, Device, HostApi, PortAudioError
+from engine.live.audio.libportaudio import Device, ErrorCode, HostApi, PortAudioError
 from engine.live.audio.portaudio import INSTEAD, Errand, library, quiet
 from engine.live.errors import DeviceError, MissingPart
 
@@ -46,9 +46,9 @@ class Sounds:
         if isinstance(rates, int):
             raise PortAudioError("the host's own words", rates)
         if not 1 <= channels <= most:
-            raise PortAudioError("Invalid number of channels", Code.CHANNELS)
+            raise PortAudioError("Invalid number of channels", ErrorCode.CHANNELS)
         if rate not in rates:
-            raise PortAudioError("Invalid sample rate", Code.RATE)
+            raise PortAudioError("Invalid sample rate", ErrorCode.RATE)
 
 
 ALSA, JACK = "ALSA", "JACK Audio Connection Kit"
@@ -175,7 +175,13 @@ def test_what_a_card_can_play_is_offered(machine: Callable[[Sounds], None]) -> N
 
 
 def test_a_card_that_refuses_everything_says_why(machine: Callable[[Sounds], None]) -> None:
-    machine(Sounds(("usb", ALSA, 2, Code.UNAVAILABLE), ("old", "OSS", 2, Code.HOST), ("mono", ALSA, 1, Code.CHANNELS)))
+    machine(
+        Sounds(
+            ("usb", ALSA, 2, ErrorCode.UNAVAILABLE),
+            ("old", "OSS", 2, ErrorCode.HOST),
+            ("mono", ALSA, 1, ErrorCode.CHANNELS),
+        )
+    )
     busy = "usb (ALSA): is in use by another program, or gone; end that program, or take another --device"
     assert message(check, choose(0), 48000, 2) == busy
     words = "old (OSS): cannot be opened (the host's own words); take another --device"
@@ -183,14 +189,14 @@ def test_a_card_that_refuses_everything_says_why(machine: Callable[[Sounds], Non
     assert message(check, choose(2), 48000, 1).startswith("mono (ALSA): cannot play so many --channels; ")
 
 
-@pytest.mark.parametrize("code", [*Code, -9986, 0])
+@pytest.mark.parametrize("code", [*ErrorCode, -9986, 0])
 def test_every_error_is_one_line_with_a_remedy(code: int) -> None:
     card = Card(0, "usb", ALSA, 2, 48000.0, True, 0.01, 0.04)
     text = str(refused(PortAudioError("it is so\n", code), card))
     assert text.startswith("usb (ALSA): ")
     assert "; " in text
     assert text.isprintable()
-    if code in (Code.HOST, -9986, 0):
+    if code in (ErrorCode.HOST, -9986, 0):
         assert text == "usb (ALSA): cannot be opened (it is so\\n); take another --device"
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from engine.live.audio import libportaudio as module
 from engine.live.audio.cards import Card
-from engine.live.audio.libportaudio import FUNCTIONS, Code, PortAudio, PortAudioError, places
+from engine.live.audio.libportaudio import FUNCTIONS, ErrorCode, PortAudio, PortAudioError, places
 from engine.live.audio.portaudio import library
 from engine.live.audio.stream import Stream
 from engine.live.errors import DeviceError, MissingPart
@@ -74,22 +74,22 @@ def test_functions_take_and_return_what_sounddevice_says(name: str, theirs: Any,
 
 def test_the_numbers_are_portaudios(portaudio: PortAudio) -> None:
     words = {
-        Code.CHANNELS: "Invalid number of channels",
-        Code.RATE: "Invalid sample rate",
-        Code.DEVICE: "Invalid device",
-        Code.FORMAT: "Sample format not supported",
-        Code.TOO_BIG: "Buffer too big",
-        Code.TOO_SMALL: "Buffer too small",
-        Code.TIMED_OUT: "Wait timed out",
-        Code.UNAVAILABLE: "Device unavailable",
+        ErrorCode.CHANNELS: "Invalid number of channels",
+        ErrorCode.RATE: "Invalid sample rate",
+        ErrorCode.DEVICE: "Invalid device",
+        ErrorCode.FORMAT: "Sample format not supported",
+        ErrorCode.TOO_BIG: "Buffer too big",
+        ErrorCode.TOO_SMALL: "Buffer too small",
+        ErrorCode.TIMED_OUT: "Wait timed out",
+        ErrorCode.UNAVAILABLE: "Device unavailable",
     }
-    assert {*words, Code.HOST} == set(Code)
+    assert {*words, ErrorCode.HOST} == set(ErrorCode)
     for code, text in words.items():
         with pytest.raises(PortAudioError) as refusal:
             portaudio._checked(code)
         assert (str(refusal.value), refusal.value.code) == (text, code)
     with pytest.raises(PortAudioError):  # the system's own words, whichever they are
-        portaudio._checked(Code.HOST)
+        portaudio._checked(ErrorCode.HOST)
     assert portaudio._checked(3) == 3
 
 
@@ -97,7 +97,7 @@ def test_a_device_that_is_not_there_is_refused(portaudio: PortAudio) -> None:
     for number in (-1, 10_000):
         with pytest.raises(PortAudioError) as refusal:
             portaudio.check_output(number, 2, 48000.0, 0.1)
-        assert refusal.value.code == Code.DEVICE
+        assert refusal.value.code == ErrorCode.DEVICE
         with pytest.raises(PortAudioError):
             portaudio.open_output(number, 2, 48000.0, 128, 0.1, 0, 0)
 
@@ -122,11 +122,11 @@ def on(calls: Calls) -> PortAudio:
 def test_a_build_without_jack_or_alsa_is_not_asked_for_them() -> None:
     plain = Calls()
     on(plain).name_client(b"jawari")
-    assert not module.Output(on(plain), plain, ctypes.c_void_p(1)).come_first(True)  # type: ignore[arg-type]
+    assert not module.OutputStream(on(plain), plain, ctypes.c_void_p(1)).come_first(True)  # type: ignore[arg-type]
     assert plain.asked == []
     full = Calls(PaJack_SetClientName=0, PaAlsa_EnableRealtimeScheduling=None)
     on(full).name_client(b"jawari")
-    assert module.Output(on(full), full, ctypes.c_void_p(1)).come_first(True)  # type: ignore[arg-type]
+    assert module.OutputStream(on(full), full, ctypes.c_void_p(1)).come_first(True)  # type: ignore[arg-type]
     assert full.asked == ["PaJack_SetClientName()", "PaAlsa_EnableRealtimeScheduling(True,)"]
 
 
@@ -136,7 +136,7 @@ def test_where_no_thread_may_come_first_it_starts_like_any_other(system: str) ->
     calls = Calls(PaAlsa_EnableRealtimeScheduling=None, Pa_StartStream=-9999)
     stream = object.__new__(Stream)
     stream.card = Card(0, "usb", system, 2, 48000.0, True, 0.01, 0.04)
-    stream._output = module.Output(on(calls), calls, ctypes.c_void_p(1))  # type: ignore[arg-type]
+    stream._output = module.OutputStream(on(calls), calls, ctypes.c_void_p(1))  # type: ignore[arg-type]
     stream._output._checked = refused_once()  # type: ignore[method-assign]
     if system == "ALSA":
         stream._start()
@@ -161,7 +161,7 @@ def refused_once() -> Callable[[int], int]:
 
 def test_a_closed_stream_is_not_asked_again() -> None:
     calls = Calls(Pa_CloseStream=0, Pa_IsStreamActive=1)
-    output = module.Output(on(calls), calls, ctypes.c_void_p(1))  # type: ignore[arg-type]
+    output = module.OutputStream(on(calls), calls, ctypes.c_void_p(1))  # type: ignore[arg-type]
     assert output.active
     output.close()
     assert not output.active

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import platform
 import threading
 import time
 from collections.abc import Callable
@@ -89,20 +88,16 @@ def product(a: Any, b: Any) -> Any:
     return a * b
 
 
-@pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="only x86 is told to do so")
-def test_the_thread_that_calls_takes_the_smallest_numbers_as_zero() -> None:
-    """A decaying string must not slow down; on other threads nothing changes."""
+def test_the_thread_that_calls_gets_its_arithmetic_back() -> None:
+    """The renderer takes the smallest numbers as zero, for as long as it runs."""
 
     def job() -> tuple[float, float]:
         before = product(1e-310, 0.5)
         blocks(Player(48_000, 64), [64])
         return before, product(1e-310, 0.5)
 
-    assert product(1e-310, 0.5) > 0.0
     before, after = on_a_thread(job)
-    assert before > 0.0
-    assert after == 0.0
-    assert product(1e-310, 0.5) > 0.0
+    assert before == after > 0.0
 
 
 def test_the_host_s_arguments_arrive() -> None:
