@@ -17,12 +17,13 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 from numba.core import types, typing
 from numba.core.codegen import CodeLibrary, JITCPUCodegen
-from numba.core.compiler import Flags
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUContext
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
 from numba.core.target_extension import CPU, dispatcher_registry, jit_registry, target_override, target_registry
+from numba.core.typed_passes import NopythonRewrites
 
 from engine.processor import PROCESSOR
 
@@ -208,11 +209,22 @@ class _Flags(Flags):
 DEFAULTS = {name: option.default for name, option in Flags.options.items()}
 
 
+class _Pipeline(CompilerBase):
+    """numba's own without the search for arithmetic of whole arrays, which allocates and so is nowhere."""
+
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [step for step in passes.passes if step[0] is not NopythonRewrites]
+        passes._finalized = False
+        passes.finalize()
+        return [passes]
+
+
 class _Function(Dispatcher):
     targetdescr: Any = None
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
+        super().__init__(*arguments, **{**options, "pipeline_class": _Pipeline})
         compiler: Any = self.__dict__["_compiler"]
         compiler._customize_flags = _Flags
 

@@ -170,6 +170,12 @@ def make() -> bytes:
     return sealed(compiled, returning)
 
 
+def ship(folder: str) -> None:
+    """Make it for a wheel, under the name that it is looked for there."""
+    processor.require()
+    Path(folder, processor.shipped(processor.PROCESSOR.name).name).write_bytes(make())
+
+
 def sealed(compiled: bytes, returning: dict[str, bool]) -> bytes:
     """As it is kept: a line that says which entries there are and which return a number, then the object file."""
     head = {"digest": hashlib.sha256(compiled).hexdigest(), "entries": returning}

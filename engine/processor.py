@@ -36,9 +36,9 @@ class Processor(NamedTuple):
 
 
 def known() -> list[str]:
-    """The levels that this machine has."""
+    """The levels that this machine has, the highest last."""
     if not llvmlite.binding.get_process_triple().startswith("x86_64"):
-        return []
+        return ["generic"]
     can, found = llvmlite.binding.get_host_cpu_features(), []
     for level, needed in LEVELS.items():
         if not all(can.get(feature) for feature in needed):
@@ -49,7 +49,8 @@ def known() -> list[str]:
 
 def chosen(asked: str) -> Processor:
     """What JAWARI_CPU says; where it says nothing, the best that a wheel brought code for, or else this machine."""
-    level, here = asked if asked.startswith("x86-64-") else f"x86-64-{asked}", known()
+    here = known()
+    level = asked if asked in (*here, *LEVELS) else f"x86-64-{asked}"
     if level in here:
         return Processor(level)
     if level in LEVELS:
@@ -57,14 +58,20 @@ def chosen(asked: str) -> Processor:
     if asked not in ("", "native"):
         raise SettingError(VARIABLE, asked[:40], "no such processor is known", f"take {choices(here)}")
     if not asked and SHIPPED.is_dir():
-        for brought in (*reversed(here), *([] if here else ["generic"])):
+        for brought in reversed(here):
             if shipped(brought).is_file():
                 return Processor(brought)
     return native()
 
 
 def choices(here: list[str]) -> str:
-    return " or ".join([", ".join([level.removeprefix("x86-64-") for level in here])] * bool(here) + ["native"])
+    """What can be asked for, in words."""
+    return " or ".join([", ".join(level.removeprefix("x86-64-") for level in here), "native"][not here :])
+
+
+def usual() -> list[str]:
+    """Those that a wheel is built for: what most machines in use have, and what the best have."""
+    return [level for level in known() if level != "x86-64-v2"]
 
 
 def native() -> Processor:

@@ -5,14 +5,20 @@
 
 64-frame blocks at 48 kHz, float64, output stage included, notes around C3 over a bridge of 10 contact points, events
 arriving all the time (a controller and a re-struck note every few blocks). JSON: `sitar_voices_x1`, `sitar_voices_x2`,
-`overhead` (whole engine / sum of its kernels, 32 voices), and the curves against voices, oversampling and pitch.
+`overhead` (whole engine / sum of its kernels, 32 voices), `moving_over_resting` (the same strings over a barrier that
+never rests / one that does), `cold_start_s` and `warm_start_s` (a program that makes a sitar, with nothing kept on disk
+and with everything: time of a processor, which others disturb least), and the curves against voices, oversampling and
+pitch.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -44,8 +50,8 @@ def strike(made: engine.Instrument, keys: list[int]) -> None:
         made.schedule(made.clock, (midi.NOTE_ON | i // len(KEYS) % 16, key, 100))
 
 
-def seconds_per_block(made: engine.Instrument, keys: list[int], seconds: float) -> float:
-    """Median time of a block while these keys sound and events go on arriving."""
+def seconds_per_block(made: engine.Instrument, keys: list[int], seconds: float, moving: bool = False) -> float:
+    """Median time of a block while these keys sound and events go on arriving; `moving`: the barrier never rests."""
     made.reset()
     out = np.zeros((BLOCK, made.channels), np.float32)
     strike(made, keys)
@@ -54,6 +60,11 @@ def seconds_per_block(made: engine.Instrument, keys: list[int], seconds: float) 
     times = []
     for n in range(max(round(seconds * RATE / BLOCK), 50)):
         events = [(made.clock + n % BLOCK, (midi.CONTROL, 16, n % 128))] if n % 8 == 0 else []
+        if moving:  # on every channel a key sounds on
+            events += [
+                (made.clock, (midi.CONTROL | c, midi.MODULATION, 64 * (n % 2) + 32))
+                for c in range(-(-len(keys) // len(KEYS)))
+            ]
         if n % 40 == 0:
             i = n // 40 % len(keys)
             events.append((made.clock + 17, (midi.NOTE_ON | i // len(KEYS) % 16, keys[i], 80)))
@@ -121,6 +132,30 @@ def voices_in_real_time(oversample: int, count: int, seconds: float) -> float:
     return count * (BLOCK / RATE) / seconds_per_block(made, keys, seconds)
 
 
+def moving_over_resting(seconds: float) -> float:
+    """What a string costs over a moving barrier, times what it costs over a resting one."""
+    made, keys = instrument(1, 64), [KEYS[i % len(KEYS)] for i in range(16)]
+    ratios = [seconds_per_block(made, keys, seconds, True) / seconds_per_block(made, keys, seconds) for _ in range(5)]
+    return float(np.median(ratios))
+
+
+START = "import engine; engine.Instrument('sitar')"
+
+
+def starts() -> tuple[float, float]:
+    """Seconds of a processor that a program takes to make a sitar: with nothing kept on disk, and with everything."""
+    times = []
+    with tempfile.TemporaryDirectory() as place:
+        for _ in range(2):
+            before = os.times()
+            around = {**os.environ, "PYTHONPATH": str(ROOT), "JAWARI_CACHE_DIR": place}
+            subprocess.run([sys.executable, "-c", START], env=around, check=True, stderr=subprocess.DEVNULL)
+            after = os.times()
+            spent = after.children_user + after.children_system - before.children_user - before.children_system
+            times.append(spent)
+    return times[0], times[1]
+
+
 def later_cost(seconds: float) -> tuple[float, float]:
     """Median block time in the first second of a decaying chord, and in the 60th."""
     made = instrument(1, 32)
@@ -155,6 +190,10 @@ def main() -> None:
     ]
     report["overhead"] = float(np.median(ratios))
     print(f"32 voices cost {report['overhead']:.3f} times their kernels")
+    report["moving_over_resting"] = moving_over_resting(args.seconds / 4)
+    print(f"a moving barrier costs {report['moving_over_resting']:.2f} times a resting one")
+    report["cold_start_s"], report["warm_start_s"] = starts()
+    print(f"the first start takes {report['cold_start_s']:.1f} s, the next one {report['warm_start_s']:.2f} s")
     report["against_voices"] = [
         {"voices": n, "us_per_block": 1e6 * seconds_per_block(made, [KEYS[i % 25] for i in range(n)], args.seconds / 4)}
         for n in (1, 2, 4, 8, 16, 32, 64)

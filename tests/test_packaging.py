@@ -15,6 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import engine
+from engine import compiled, processor
 
 ROOT = Path(__file__).parent.parent
 PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
@@ -22,6 +23,10 @@ OUT_OF_REACH = (
     "No matching distribution found for hatchling",
     "Could not find a version that satisfies the requirement",
 )
+
+
+# One processor is enough to see that it is done; interpreted there is none.
+BROUGHT = [] if compiled.INTERPRETED else processor.known()[-1:]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +40,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [*PIP, "wheel", "--no-deps", *how, "--wheel-dir", str(folder), str(ROOT)],
         capture_output=True,
         text=True,
-        timeout=120,
+        env={**os.environ, "JAWARI_WHEEL": " ".join(BROUGHT)},
+        timeout=300,
         check=False,
     )
     if done.returncode and any(words in done.stderr for words in OUT_OF_REACH):
@@ -60,7 +66,7 @@ def python(installed: Path, *arguments: str) -> str:
         text=True,
         cwd=installed.parent,
         env={**os.environ, "PYTHONPATH": str(installed)},
-        timeout=60,
+        timeout=180,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -78,7 +84,53 @@ def test_the_wheel_carries_the_engine_and_nothing_else(wheel: Path) -> None:
     presets = {f"engine/presets/{f.name}" for f in (ROOT / "presets").iterdir() if f.is_file()}
     assert any(name.endswith("sitar.yaml") for name in presets)
     named = {"jawari/__init__.py", "jawari/py.typed"}
-    assert names == (sources - {"engine/jawari/__init__.py"}) | presets | {"engine/py.typed"} | named
+    brought = {name for name in names if name.startswith("engine/shipped/")}
+    assert names - brought == (sources - {"engine/jawari/__init__.py"}) | presets | {"engine/py.typed"} | named
+
+
+def test_the_wheel_brings_machine_code_where_it_can_be_made(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        brought = [name for name in archive.namelist() if name.startswith("engine/shipped/")]
+    if not importlib.util.find_spec("hatchling"):
+        assert not brought, "numba is not where pip builds by itself"
+    else:
+        assert brought == [f"engine/shipped/{processor.shipped(level).name}" for level in BROUGHT]
+
+
+PLAYED = """
+import hashlib, sys, numpy, engine
+inst = engine.Instrument("plain", polyphony=2)
+out = numpy.zeros((4800, 2), numpy.float32)
+inst.process([(b"\\x90\\x3c\\x64", 0.0)], out)
+assert out.any()
+print("engine.lowering" in sys.modules, hashlib.sha256(out.tobytes()).hexdigest())
+"""
+
+
+@pytest.mark.skipif(not BROUGHT, reason="interpreted, nothing is compiled")
+def test_what_the_wheel_brought_is_played_and_what_is_not_there_is_made(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("hatchling", reason="hatchling is not installed")
+    monkeypatch.setenv("JAWARI_CACHE_DIR", str(tmp_path))
+    told = python(installed, "-c", PLAYED).split()
+    assert told[0] == "False"
+    assert list(tmp_path.rglob("module")) == []
+    (file,) = (installed / "engine" / "shipped").iterdir()
+    whole = file.read_bytes()
+    monkeypatch.setenv("JAWARI_CPU", BROUGHT[-1])
+    try:
+        for content in (whole[:-1], None):
+            if content is None:
+                file.unlink()
+            else:
+                file.write_bytes(content)
+            made, sound = python(installed, "-c", PLAYED).split()
+            assert made == str(content is not None), "and is kept from then on"
+            assert sound == told[1]
+            assert len(list(tmp_path.rglob("module"))) == 1
+    finally:
+        file.write_bytes(whole)
 
 
 def test_the_wheels_presets_are_the_repositorys(wheel: Path) -> None:
@@ -169,7 +221,8 @@ def built(kind: str, folder: Path, tree: Path = ROOT) -> Path:
     """What hatchling makes of a tree."""
     pytest.importorskip("hatchling", reason="hatchling is not installed")
     command = [sys.executable, "-c", BUILD, kind, str(folder)]
-    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=120, check=False)
+    around = {**os.environ, "JAWARI_WHEEL": ""}
+    done = subprocess.run(command, cwd=tree, env=around, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return folder / done.stdout.strip()
 
@@ -191,7 +244,22 @@ def test_a_wheel_of_the_source_distribution_is_the_same(wheel: Path, tmp_path: P
         archive.extractall(tmp_path, filter="data")
     (tree,) = (path for path in tmp_path.iterdir() if path.is_dir())
     with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(built("wheel", tmp_path, tree)) as other:
-        assert sorted(one.namelist()) == sorted(other.namelist())
+        names = sorted(name for name in one.namelist() if not name.startswith("engine/shipped/"))
+        assert names == sorted(other.namelist())
+
+
+def test_where_nothing_can_be_compiled_the_wheel_is_whole_and_says_so(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling", reason="hatchling is not installed")
+    program = BUILD.replace("import sys,", "import os, sys; os.environ['JAWARI_WHEEL'] = 'z80'; import")
+    command = [sys.executable, "-c", program, "wheel", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "brings no machine code along" in done.stdout + done.stderr
+    assert "JAWARI_CPU = z80" in done.stdout + done.stderr
+    (built_there,) = tmp_path.iterdir()
+    with zipfile.ZipFile(built_there) as archive:
+        assert not [name for name in archive.namelist() if "shipped" in name]
+        assert "engine/module.py" in archive.namelist()
 
 
 def test_the_installed_command_runs(installed: Path) -> None:
