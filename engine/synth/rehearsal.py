@@ -40,9 +40,9 @@ def gains(designs: Sequence[Design | None], preset: Preset, filtering: decimate.
     chosen = thinned(ready)
     if not chosen:
         return np.ones(KEYS)
-    stage = make_stage(preset, next(iter(chosen.values())).rate, filtering)
+    hall = make_hall(preset, next(iter(chosen.values())).rate, filtering)
     for number, design in chosen.items():
-        power = loudest(design, stage)
+        power = loudest(design, hall)
         if power > FAINTEST**2:
             heard.append(number)
             decibels.append(LOUDNESS - OFFSET - 10.0 * log10(power))
@@ -72,7 +72,7 @@ class Listener(NamedTuple):
     sound: Array  # [frames of a hop, sides]
 
 
-class Stage(NamedTuple):
+class Hall(NamedTuple):
     """Where one key after the other plays its note: room that is made once."""
 
     force: Array  # N, of every step
@@ -81,7 +81,7 @@ class Stage(NamedTuple):
     ear: Listener
 
 
-def make_stage(preset: Preset, rate: float, filtering: decimate.Decimator) -> Stage:
+def make_hall(preset: Preset, rate: float, filtering: decimate.Decimator) -> Hall:
     """For strings that are all computed at `rate`."""
     hop = round(HOP * rate / filtering.oversample)
     steps = hop * filtering.oversample
@@ -96,18 +96,18 @@ def make_stage(preset: Preset, rate: float, filtering: decimate.Decimator) -> St
         sound=np.zeros((hop, 2)),
     )
     pickups = len(preset.problem.pickups)
-    return Stage(np.zeros(REHEARSAL * steps), np.zeros((REHEARSAL * steps, pickups)), np.zeros(REHEARSAL), ear)
+    return Hall(np.zeros(REHEARSAL * steps), np.zeros((REHEARSAL * steps, pickups)), np.zeros(REHEARSAL), ear)
 
 
-def loudest(d: Design, stage: Stage) -> float:
+def loudest(d: Design, hall: Hall) -> float:
     """Weighted power of the loudest moment of a note, both channels together, as they leave the oversampling filter."""
     e = d.problem.excitation
-    stage.force[:] = 0.0
-    add_pulse(SHAPES.index(e.shape), e.force, max(e.duration, 2.0 / d.rate) * d.rate, -e.onset * d.rate, stage.force)
-    _run(d, stage.force, stage.out)
-    listen(stage.ear, stage.out, stage.power)
-    moments = [float(stage.power[n : n + MOMENT].sum()) for n in range(REHEARSAL - MOMENT + 1)]
-    return max(moments) / (MOMENT * len(stage.ear.sound))
+    hall.force[:] = 0.0
+    add_pulse(SHAPES.index(e.shape), e.force, max(e.duration, 2.0 / d.rate) * d.rate, -e.onset * d.rate, hall.force)
+    _run(d, hall.force, hall.out)
+    listen(hall.ear, hall.out, hall.power)
+    moments = [float(hall.power[n : n + MOMENT].sum()) for n in range(REHEARSAL - MOMENT + 1)]
+    return max(moments) / (MOMENT * len(hall.ear.sound))
 
 
 def _run(d: Design, force: NDArray[np.float64], out: NDArray[np.float64]) -> None:
