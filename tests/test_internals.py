@@ -26,6 +26,8 @@ INTERNALS = {
         "numba.core.codegen.CodeLibrary",  # lowering.py: numba as a front end, with a target of its own
         "numba.core.codegen.JITCPUCodegen",
         "numba.core.compiler.CompileResult",
+        "numba.core.compiler.CompilerBase",
+        "numba.core.compiler.DefaultPassBuilder",
         "numba.core.compiler.Flags",
         "numba.core.compiler_lock.global_compiler_lock",
         "numba.core.cpu.CPUContext",
@@ -42,6 +44,7 @@ INTERNALS = {
         "numba.core.target_extension.jit_registry",
         "numba.core.target_extension.target_override",
         "numba.core.target_extension.target_registry",
+        "numba.core.typed_passes.NopythonRewrites",
         "numba.core.types",
         "numba.core.typing",
         "numba.core.typing.templates.AttributeTemplate",

@@ -272,7 +272,7 @@ def test_a_file_of_noise_is_refused_or_harmless(seed: int, tmp_path_factory: pyt
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of one's own."""
-    monkeypatch.setattr(cache, "_place", lambda: cache.Place(tmp_path))
+    monkeypatch.setattr(cache, "_place", lambda: cache.CacheFolder(tmp_path))
     return tmp_path / image.FOLDER
 
 
