@@ -108,7 +108,7 @@ def test_no_compiled_function_escapes_the_fingerprint() -> None:
 
 def test_of_presets_only_the_table_of_parameters_is_compiled_in() -> None:
     """Its numbers are constants to the renderer; whatever else is written in that room, machine code stays good."""
-    known = {file for file in machine_code.kernel_sources(PACKAGE) if file.parent == PACKAGE / "preset"}
+    known = {file for file in sources.kernel_sources(PACKAGE) if file.parent == PACKAGE / "preset"}
     assert known == {PACKAGE / "preset" / "parameters.py"}
 
 
