@@ -20,6 +20,7 @@ from numba.core.serialize import dumps
 from engine import cache, sources
 from engine.processor import COUNTER_RATE, PROCESSOR, require
 
+MOST = "up to 20 seconds"  # that it takes to compile
 INTERPRETED = bool(numba.config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every kernel runs as plain Python
 
 
@@ -86,13 +87,17 @@ class MachineCode(_Cache):  # type: ignore[misc]
 def tell_if_cold(function: str) -> None:
     """Log why a first run of these sources on this machine takes its time; `function` is "file.name", compiled last."""
     require()
-    if INTERPRETED or any((cache.folder() / fingerprint()).glob(f"*{function}-*.nbc")):
-        return
+    if not INTERPRETED and not any((cache.folder() / fingerprint()).glob(f"*{function}-*.nbc")):
+        tell_cold()
+
+
+def tell_cold() -> None:
+    """Log that compiling begins, how long that may take, and whether it will again."""
     trouble, logger = cache.trouble(), logging.getLogger("jawari")
     if trouble:
-        logger.warning("compiling for this machine, a few seconds, and again each time: %s", trouble)
+        logger.warning("compiling for this machine, %s, and again each time: %s", MOST, trouble)
     else:
-        logger.info("compiling for this machine, once; a few seconds")
+        logger.info("compiling for this machine, once; %s", MOST)
 
 
 @functools.cache

@@ -24,9 +24,8 @@ from numba.core.registry import CPUDispatcher
 
 from engine import cache as disk
 from engine import processor, sources
-from engine.machine_code import INTERPRETED, fingerprint
+from engine.machine_code import INTERPRETED, fingerprint, tell_cold
 
-ABOUT = "about 15 seconds"  # that it takes to make
 PACKAGE = Path(__file__).parent
 ENTRIES: dict[str, Entry | CEntry] = {}  # by the names of their doors
 FOLLOWERS: list[Callable[[float], None]] = []  # are told how much of the module is made, 1 when it is
@@ -200,10 +199,5 @@ def tell_if_cold() -> None:
     """Log why the first run of these sources on this machine takes its time."""
     processor.require()
     brought = processor.shipped(processor.PROCESSOR.name)
-    if INTERPRETED or _here or brought.is_file() or (disk.folder() / name()).exists():
-        return
-    trouble, logger = disk.trouble(), logging.getLogger("jawari")
-    if trouble:
-        logger.warning("compiling for this machine, %s, and again each time: %s", ABOUT, trouble)
-    else:
-        logger.info("compiling for this machine, once; %s", ABOUT)
+    if not (INTERPRETED or _here or brought.is_file() or (disk.folder() / name()).exists()):
+        tell_cold()
