@@ -23,8 +23,8 @@ MOST_DRIFT = 0.01  # by which a sound card's clock may be wrong
 def follow(c: Clock, gauges: Gauges, begun: int, frames: int) -> int:
     """Bring `next` to the time when the block was due, and return by how many ns it is late."""
     if c.origin == 0:
-        c.origin, c.windows, c.fresh = begun, 0, 1
-        c.next, c.frame = 0.0, c.nominal
+        c.origin, c.windows, c.fresh, c.unsure = begun, 0, 1, 0
+        c.next, c.frame, c.rest = 0.0, c.nominal, 0.0
         open_window(c)
     arrived, period = float(begun - c.origin), frames * c.frame
     late = arrived - c.next
@@ -56,9 +56,15 @@ def close_window(c: Clock, gauges: Gauges) -> None:
     """
     earliest, period = c.earliest, c.span * c.frame / WINDOW
     unheard = max(floor(earliest / period + 0.25), 0.0) * period  # within the slack, but all blocks are late since
+    hasty = earliest < -0.5 * period
+    # A line that began anew in the window before may have begun with a late block, as shows only now.
+    moved = c.moved + unheard + (min(earliest, 0.0) if hasty or c.unsure else 0.0)
+    blocks = moved / period + c.rest
+    counted = floor(blocks + 0.5)
     if c.windows > 0:  # a stream that starts by fits loses nothing
-        gauges.lost += max(int((c.moved + unheard) / period + 0.5), 0)
-    if c.fresh or unheard > 0.0 or earliest < -0.5 * period:
+        gauges.lost = max(gauges.lost + counted, 0)
+    c.unsure, c.rest = c.fresh, blocks - counted if c.fresh else 0.0
+    if c.fresh or unheard > 0.0 or hasty:
         c.next += earliest
         c.windows, c.fresh = max(c.windows, TRUSTED), 0
         return

@@ -30,12 +30,14 @@ class Clock:
     span: int  # their frames
     windows: int  # that the line remembers
     fresh: int  # 1 while the line is only as good as the blocks of this window
+    unsure: int  # 1 if that was so when the last window ended
     frame: float  # ns of one sample, as the card's clock has it
     nominal: float  # ns of one sample, by the sample rate
     next: float  # ns after the origin at which the next block is due
     slack: float  # ns by which a block may begin late before sound is lost
     earliest: float  # ns: least lateness of the present window
     moved: float  # ns by which `next` has jumped in it
+    rest: float  # blocks that the last count left over
 
 
 @record
