@@ -228,6 +228,10 @@ class _Function(Dispatcher):
         compiler: Any = self.__dict__["_compiler"]
         compiler._customize_flags = _Flags
 
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """One function for all numbers that callers write out: LLVM makes a special one where that is worth it."""
+        return super().get_call_template([types.unliteral(kind) for kind in args], kws)
+
     def add_overload(self, cres: Any) -> None:
         self.overloads[tuple(cres.signature.args)] = cres
         self.targetdescr.wrote(len(self.targetdescr.target_context.codegen().modules))
