@@ -73,6 +73,15 @@ def write(name: str, content: bytes) -> None:
             _say(f"what was made is made again each time: {_unkept(path.parent, error.strerror or str(error))}")
 
 
+def thin_out(name: str, most: int) -> None:
+    """Of the files in a folder, keep those that were written last."""
+    path = folder() / name
+    with suppress(OSError):
+        files = sorted(path.iterdir(), key=lambda file: file.stat().st_mtime, reverse=True)
+        for file in files[most:]:
+            file.unlink(missing_ok=True)
+
+
 def discard(name: str) -> None:
     """Remove what proved to be damaged."""
     path = folder() / name
@@ -86,7 +95,7 @@ def discard(name: str) -> None:
     _say(f"damaged files in {path.parent}: what they held is made anew")
 
 
-class Place(NamedTuple):
+class CacheFolder(NamedTuple):
     """A folder, and why what is written there will not be there the next time, if so."""
 
     path: Path
@@ -108,7 +117,7 @@ def trouble() -> str:
 
 
 @cache
-def _place() -> Place:
+def _place() -> CacheFolder:
     """Where the environment says, else where the system has such things, else a folder for now.
 
     One that exists but may not be written is taken as well: somebody may have filled it.
@@ -119,9 +128,9 @@ def _place() -> Place:
         if not why:
             if refused:
                 _say(f"{refused}; {path} is used instead")
-            return Place(path)
+            return CacheFolder(path)
         refused = refused or f"nothing is kept in {path} ({why})"
-    return Place(_private(), f"{refused or 'this user has no home'}; {REMEDY}")
+    return CacheFolder(_private(), f"{refused or 'this user has no home'}; {REMEDY}")
 
 
 def distrust(path: Path) -> str:

@@ -19,6 +19,7 @@ from engine.commands.common import EPILOG, Help
 from engine.commands.compiling import compiling_shown
 from engine.errors import EngineError, Exit, PhysicsWarning
 from engine.printable import printable
+from engine.terminal import tell
 from engine.versions import VERSION
 
 BEGIN = """begin with:
@@ -32,10 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser().parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no reason to stop
-    warnings.showwarning = lambda message, *_: _note(message)
+    warnings.showwarning = lambda message, *_: tell(f"note: {message}")
     warnings.simplefilter("ignore", DeprecationWarning)  # between libraries: nothing that a user could mend
     warnings.simplefilter("always", PhysicsWarning)
-    logging.basicConfig(handlers=[_log()])
+    logging.basicConfig(handlers=[_Log()], format="%(message)s")
     logging.getLogger("jawari").setLevel(logging.INFO)
     try:
         processor.require()
@@ -45,20 +46,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except EngineError as error:
         for line in str(error).splitlines():
-            print(f"jawari: {printable(line)}", file=sys.stderr)
+            tell(line)
         return error.exit_code
     except MemoryError:
-        print("jawari: not enough memory; shorten the run or lower the rate", file=sys.stderr)
+        tell("not enough memory; shorten the run or lower the rate")
         return Exit.OTHER
     except OSError as error:
         with suppress(OSError):  # what is still unwritten would be tried, and fail, once more as Python ends
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):  # there, whoever read along has seen enough
-            where = f"{printable(str(error.filename))}: " if error.filename else ""
-            print(f"jawari: {where}{error.strerror or error}; make room or choose another place", file=sys.stderr)
+            where = f"{error.filename}: " if error.filename else ""
+            tell(f"{where}{error.strerror or error}; make room or choose another place")
         return Exit.OTHER
     except KeyboardInterrupt:
-        print("jawari: interrupted", file=sys.stderr)
+        tell("interrupted")
         return Exit.INTERRUPTED
 
 
@@ -69,21 +70,9 @@ class _Parser(argparse.ArgumentParser):
         super().error(printable(message))
 
 
-class _Formatter(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        return printable(super().format(record))
-
-
-def _log() -> logging.Handler:
-    handler = logging.StreamHandler()
-    handler.setFormatter(_Formatter("jawari: %(message)s"))
-    return handler
-
-
-def _note(message: object) -> None:
-    """A warning; where it cannot be written, that is no reason to stop."""
-    with suppress(OSError, ValueError):
-        print(f"jawari: note: {printable(str(message))}", file=sys.stderr)
+class _Log(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        tell(self.format(record))
 
 
 def parser() -> argparse.ArgumentParser:

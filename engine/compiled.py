@@ -23,11 +23,12 @@ from numba.core import cgutils, types
 from numba.core.ccallback import CFunc
 from numba.core.event import Listener, install_listener
 from numba.core.registry import CPUDispatcher
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic, overload, register_jitable
 from numba.np.arrayobj import populate_array
 
 from engine import module
 from engine.machine_code import INTERPRETED, MachineCode
+from engine.messages import COMPILED_TOO
 from engine.processor import COUNTER_RATE, WINDOWS
 
 FLAGS: dict[str, Any] = {
@@ -429,6 +430,11 @@ def _compiled_touch() -> Any:
 @overload(now, **INTO_CALLER)
 def _compiled_now() -> Any:
     return lambda: _now()
+
+
+# Of messages.py, which Python imports without numba: plain functions that dissolve into compiled callers.
+for function in COMPILED_TOO:
+    register_jitable(**INTO_CALLER["jit_options"])(function)
 
 
 @guarded

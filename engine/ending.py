@@ -13,8 +13,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
+
+from engine.terminal import last_words
 
 GRACE = 0.1  # s in which the main thread may answer a signal itself
 _AGAIN = 0.02  # s after which a signal that came to nothing is sent once more
@@ -52,8 +54,7 @@ def be_silent() -> None:
 def end(number: int) -> None:
     """End the process as this signal asks, now: no cleanup, no traceback."""
     if not _silent:
-        with suppress(OSError):
-            os.write(2, b"\r\x1b[Kjawari: interrupted\n" if os.isatty(2) else b"jawari: interrupted\n")
+        last_words("interrupted")
     os._exit(128 + number)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from math import inf
 
 from engine.ending import end, may_end
+from engine.terminal import tell
 
 ENDINGS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _AGAIN = 1.0  # s in which a further signal is an echo: wrappers send theirs to the group and to us
@@ -68,8 +68,7 @@ def stoppable(*more: int) -> Iterator[None]:
         if _ear.last > -inf:
             before = {}  # the process is ending: echoes must go on being heard as such
         if isinstance(stop, Stopped):
-            with suppress(OSError, ValueError):  # a terminal that closed hears nothing any more
-                print("jawari: interrupted", file=sys.stderr)
+            tell("interrupted")
         raise
     finally:
         for number, handler in before.items():

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from engine.ending import carefree, watch
 from engine.interrupts import ENDINGS, listen
+from engine.terminal import tell
 
 INTERRUPTED = 130
 
@@ -34,7 +35,7 @@ def run(work: Callable[[], int]) -> int:
         watch(*ENDINGS)
         return work()
     except KeyboardInterrupt:  # before or after the command's own time
-        print("jawari: interrupted", file=sys.stderr)
+        tell("interrupted")
         return INTERRUPTED
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done and said; Python takes a while to end

@@ -102,11 +102,6 @@ def is_bare(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def format_quantity(value: float, unit: str) -> str:
-    """The exact value with its unit; `parse_quantity` reads it back unchanged."""
-    return f"{float(value)!r} {unit}".strip()
-
-
 def parse_pitch(value: object) -> float:
     """Hz from a note name ("F#3", "Bb2"; A4 = 440 Hz), "440 Hz" or a number of Hz."""
     if isinstance(value, str) and _NOTE.fullmatch(value.strip()):
@@ -115,13 +110,6 @@ def parse_pitch(value: object) -> float:
         return parse_quantity(value, "Hz")
     except PresetError:
         raise PresetError("must be a note or a frequency in Hz; write it like F#3 or 185 Hz") from None
-
-
-def parse_gain(value: object) -> float:
-    """A gain factor from "-6 dB" or a plain number."""
-    if isinstance(value, str) and value.strip().lower().endswith("db"):
-        return db_to_gain(parse_quantity(value.strip()[:-2], ""))
-    return parse_quantity(value, "")
 
 
 def note_to_key(name: str) -> int:

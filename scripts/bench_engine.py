@@ -29,9 +29,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import engine
+from engine import aligned
+from engine import messages as midi
 from engine.physics import modal
 from engine.physics.excitation import pulse
-from engine.synth.bank import aligned
 
 RATE, BLOCK = 48_000, 64
 KEYS = [36 + k for k in range(25)]  # C2 to C4, around C3
@@ -46,7 +47,7 @@ def instrument(oversample: int, polyphony: int) -> engine.Instrument:
 def strike(made: engine.Instrument, keys: list[int]) -> None:
     """One note for each key now, on channels in turn so that a key may sound more than once."""
     for i, key in enumerate(keys):
-        made.schedule(made.clock, (0x90 | i // len(KEYS) % 16, key, 100))
+        made.schedule(made.clock, (midi.NOTE_ON | i // len(KEYS) % 16, key, 100))
 
 
 def seconds_per_block(made: engine.Instrument, keys: list[int], seconds: float, moving: bool = False) -> float:
@@ -58,12 +59,15 @@ def seconds_per_block(made: engine.Instrument, keys: list[int], seconds: float, 
         made.run(out)
     times = []
     for n in range(max(round(seconds * RATE / BLOCK), 50)):
-        events = [(made.clock + n % BLOCK, (0xB0, 16, n % 128))] if n % 8 == 0 else []
+        events = [(made.clock + n % BLOCK, (midi.CONTROL, 16, n % 128))] if n % 8 == 0 else []
         if moving:  # on every channel a key sounds on
-            events += [(made.clock, (0xB0 | c, 1, 64 * (n % 2) + 32)) for c in range(-(-len(keys) // len(KEYS)))]
+            events += [
+                (made.clock, (midi.CONTROL | c, midi.MODULATION, 64 * (n % 2) + 32))
+                for c in range(-(-len(keys) // len(KEYS)))
+            ]
         if n % 40 == 0:
             i = n // 40 % len(keys)
-            events.append((made.clock + 17, (0x90 | i // len(KEYS) % 16, keys[i], 80)))
+            events.append((made.clock + 17, (midi.NOTE_ON | i // len(KEYS) % 16, keys[i], 80)))
         for event in sorted(events):
             made.schedule(*event)
         start = time.perf_counter()
@@ -102,7 +106,9 @@ def kernels_per_block(made: engine.Instrument, keys: list[int], seconds: float) 
 def on_lines(group: Any) -> Any:
     """A group of arrays where the engine has them: on borders of cache lines."""
     if isinstance(group, np.ndarray):
-        return aligned(group)
+        copy = aligned.zeros(group.shape, group.dtype)
+        copy[...] = group
+        return copy
     return type(group)(*map(on_lines, group)) if isinstance(group, tuple) else group
 
 

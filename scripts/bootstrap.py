@@ -70,7 +70,8 @@ def floors(extra: str) -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines, more = list(project["dependencies"]), project["optional-dependencies"]
     lines += more[extra] + [line for name in more if f"jawari[{name}]" in more[extra] for line in more[name]]
-    return [line.replace(">=", "==") for line in lines if ">=" in line]
+    halves = (line.partition(";") for line in lines if ">=" in line)
+    return [versions.split(",")[0].replace(">=", "==") + semicolon + where for versions, semicolon, where in halves]
 
 
 def absent_from_system(wanted: Mapping[str, bool]) -> list[str]:

@@ -27,7 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from engine import Instrument
-from engine.synth import fields as f
+from engine import messages as midi
+from engine.synth.memory import FREE
 from engine.units import db_to_gain
 
 RATE, BLOCK = 48_000, 256
@@ -36,8 +37,6 @@ NOTES_PER_SECOND, OTHERS_PER_SECOND = 8.0, 20.0
 SETTLED = 10.0  # s after which all memory should have been touched
 MOST_GROWTH = 8.0  # MB
 RING_OUT = 120.0  # s within which released strings must have fallen silent
-PEDALS = (64, 66, 67)
-MODES = 120  # controllers from here on are commands, such as "all sound off"
 
 Event = tuple[float, tuple[int, ...]]  # s, MIDI bytes
 
@@ -50,11 +49,11 @@ def music(rng: random.Random, keys: list[int], seconds: float) -> Iterator[Event
         now += rng.expovariate(NOTES_PER_SECOND + OTHERS_PER_SECOND)
         while ends and ends[0][0] <= now:
             yield heapq.heappop(ends)
-        channel = rng.randrange(16)
+        channel = rng.randrange(midi.CHANNELS)
         if rng.random() * (NOTES_PER_SECOND + OTHERS_PER_SECOND) < NOTES_PER_SECOND:
             key = rng.choice(keys)
-            yield now, (0x90 | channel, key, rng.randint(1, 127))
-            heapq.heappush(ends, (now + rng.expovariate(2.0), (0x80 | channel, key, 64)))
+            yield now, (midi.NOTE_ON | channel, key, rng.randint(1, 127))
+            heapq.heappush(ends, (now + rng.expovariate(2.0), (midi.NOTE_OFF | channel, key, 64)))
         else:
             yield now, gesture(rng, channel)
     yield from sorted(ends)
@@ -65,24 +64,24 @@ def gesture(rng: random.Random, channel: int) -> tuple[int, ...]:
     value = rng.randrange(128)
     match rng.randrange(6):
         case 0:
-            return 0xE0 | channel, rng.randrange(128), value
+            return midi.WHEEL | channel, rng.randrange(128), value
         case 1:
-            return 0xD0 | channel, value
+            return midi.PRESSURE | channel, value
         case 2:
-            return 0xA0 | channel, rng.randrange(128), value
+            return midi.KEY_PRESSURE | channel, rng.randrange(128), value
         case 3:
-            return 0xB0 | channel, rng.choice(PEDALS), value
+            return midi.CONTROL | channel, rng.choice(midi.PEDALS), value
         case 4 if rng.random() < 0.02:
-            return 0xB0 | channel, rng.randrange(MODES, 128), 0
+            return midi.CONTROL | channel, rng.randrange(midi.MODES, midi.KEYS), 0
         case _:
-            return 0xB0 | channel, rng.randrange(MODES), value
+            return midi.CONTROL | channel, rng.randrange(midi.MODES), value
 
 
 def farewell() -> Iterator[tuple[int, ...]]:
     """Pedals up, controllers back, all notes off, on every channel."""
-    for channel in range(16):
-        for number in (64, 66, 121, 123):
-            yield 0xB0 | channel, number, 0
+    for channel in range(midi.CHANNELS):
+        for number in (*midi.HOLDING_PEDALS, midi.RESET_CONTROLLERS, midi.ALL_NOTES_OFF):
+            yield midi.CONTROL | channel, number, 0
 
 
 def memory() -> float | None:
@@ -118,8 +117,8 @@ class Watch:
 
     def look(self) -> None:
         """Ask the renderer how its strings are."""
-        voices, report = self.player.arrays["voice_ints"], self.player.report()
-        energy = self.player.arrays["voice_floats"][voices[:, f.V_STATE] != f.FREE, f.F_ENERGY]
+        voices, report = self.player.machine.voices, self.player.report()
+        energy = voices.energy[voices.state != FREE]
         self.expect(np.isfinite(energy).all(), "a string's energy is not a number")
         self.expect(report["watchdog"] == 0, "the watchdog silenced a string whose energy grew by itself")
         self.expect(report["events_lost"] == 0, "an event was lost")
@@ -148,7 +147,7 @@ def perform(watch: Watch, events: Iterator[Event], every: float, told: float) ->
         at = round(seconds * RATE)
         player.schedule(at, message)
         watch.play(at)
-        count, notes = count + 1, notes + (message[0] & 0xF0 == 0x90)
+        count, notes = count + 1, notes + (midi.kind(message[0]) == midi.NOTE_ON)
     return {"first_mb": first or 0.0, "last_mb": last or 0.0, "events": count, "notes": notes}
 
 

@@ -52,7 +52,7 @@ def string() -> Figure:
     pressed = felt.time[(felt.time > during[0]) & (felt.contact_force > 0.0).any(axis=1)]
     touching = np.linspace(pressed[0], pressed[pressed < pressed[0] + 0.5 * period][-1], INSTANTS)
     bridge = np.linspace(problem.barrier.start, problem.barrier.stop, 200)
-    height = 1e3 * problem.barrier.profile(bridge)
+    height = 1e3 * problem.barrier.surface(bridge)
     figure = Figure(figsize=(9.0, 3.6), layout="constrained", facecolor=PAPER)
     whole, near = figure.subplots(1, 2, width_ratios=(3, 2))
     for axes, times in ((whole, during), (near, touching)):

@@ -25,12 +25,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import engine
-from engine.live.meter import Level, Load, Note, Reading, String
+from engine.live.meter import BegunNote, Level, Load, Reading, SoundingString
 from engine.live.screen.key_table import help_lines, hint
 from engine.live.screen.panel import Look, draw
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.materials import MATERIALS
+from engine.preset.parameters import PARAMETERS
 from engine.preset.schema import render_markdown
 from engine.preset.tuning import SCALES
 from engine.profiling.computer import computer, computer_line
@@ -92,6 +93,15 @@ def materials() -> str:
     return table(("material", "density ", "Young's modulus "), rows)
 
 
+def parameters() -> str:
+    """What a controller can move."""
+    rows = []
+    for p in PARAMETERS.values():
+        heard = f"glides, {1e3 * p.smoothing:g} ms" if p.smoothing else "at the next pluck"
+        rows.append((p.name, f"`{p.key}`", p.effect, heard))
+    return table(("parameter", "key", "what it does", "on a string that sounds"), rows)
+
+
 def scales() -> str:
     """The tunings that have a name."""
     return ", ".join(f"`{name}`" for name in SCALES) + "\n"
@@ -117,8 +127,8 @@ READING = Reading(
     bent=310,
     lowered=2.3,
     polyphony=16,
-    strings=(String("F#3", -21.0, False), String("A3", -9.0, True), String("C#4", -2.0, True)),
-    notes=(Note("F#3", 84, 0), Note("A3", 71, 0), Note("C#4", 90, 0)),
+    strings=(SoundingString("F#3", -21.0, False), SoundingString("A3", -9.0, True), SoundingString("C#4", -2.0, True)),
+    notes=(BegunNote("F#3", 84, 0), BegunNote("A3", 71, 0), BegunNote("C#4", 90, 0)),
     notes_played=913,
     stolen=0,
     watchdog=0,
@@ -227,6 +237,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "quantities": quantities,
     "materials": materials,
     "scales": scales,
+    "parameters": parameters,
     "panel": panel,
     "computer-keys": computer_keys,
     "speed": speed,

@@ -17,7 +17,8 @@ from bootstrap import install_from_system, portaudio, run_in_environment
 
 from engine.start import command, run
 
-NEEDED = ("numpy", "numba", "yaml", "soundfile", "sounddevice", "mido")
+BRINGS_PORTAUDIO = ("sounddevice",) if sys.platform in ("darwin", "win32") else ()
+NEEDED = ("numpy", "numba", "yaml", "soundfile", "mido", *BRINGS_PORTAUDIO)
 NO_CARD, NO_LIBRARY = 9, 11  # exit codes of `jawari play`
 
 

@@ -18,6 +18,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]  # from a clone, nothing need be in
 import reproduction
 from reproduction.registry import Figure, Result, run, select
 
+from engine.terminal import Line
+
 
 class Bar:
     """A progress bar on a terminal, one line per figure elsewhere."""
@@ -25,20 +27,15 @@ class Bar:
     WIDTH = 24
 
     def __init__(self, total: int) -> None:
-        self.total, self.done, self.live = total, 0, sys.stderr.isatty()
+        self.total, self.done, self.line = total, 0, Line(sys.stderr, goes_on=True)
 
     def show(self, text: str) -> None:
         filled = self.WIDTH * self.done // self.total
-        line = f"[{'#' * filled}{'.' * (self.WIDTH - filled)}] {self.done:2d}/{self.total}  {text}"
-        if self.live:
-            print("\r\033[K" + line[: shutil.get_terminal_size().columns - 1], end="", file=sys.stderr, flush=True)
-        else:
-            print(line, file=sys.stderr, flush=True)
+        self.line.show(f"[{'#' * filled}{'.' * (self.WIDTH - filled)}] {self.done:2d}/{self.total}  {text}")
 
     def close(self) -> None:
         self.show("done")
-        if self.live:
-            print(file=sys.stderr)
+        self.line.end()
 
 
 def main(arguments: list[str] | None = None) -> int:

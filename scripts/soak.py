@@ -35,20 +35,21 @@ import mido
 from virtual_card import jack_server, missing
 
 import engine
+from engine import messages as midi
 from engine.errors import EngineError
 from engine.live.audio.cards import check, choose
 from engine.live.audio.stream import Stream
 from engine.live.hush import hushed
 from engine.live.midi.inputs import Inputs
 from engine.live.player import Player
-from engine.synth import fields as f
+from engine.synth.memory import FREE
 
 Message = tuple[int, ...]
 Send = Callable[[Message], object]
 
 PORT = "jawari"  # our virtual input
 PORTED, CHANNELS = (0, 1), (0, 1, 2)  # MIDI channels that go through it, and all
-CONTROLLERS = (1, 11, 16, 64, 66, 67, 74)
+CONTROLLERS = (midi.MODULATION, midi.EXPRESSION, 16, *midi.PEDALS, midi.BRIGHTNESS)
 MOST_HELD = 24  # keys at a time
 WARM = 10.0  # s after which memory ought to stand still
 MOST_GROWTH = 1.0  # MB
@@ -65,16 +66,16 @@ def music(seed: int) -> Iterator[tuple[float, Message]]:
         wait = 0.0 if chance.random() < 0.05 else chance.expovariate(25.0)
         if kind < 0.45 and len(held) < MOST_HELD:
             held.append((channel, chance.randint(36, 84)))
-            yield wait, (0x90 | channel, held[-1][1], chance.randint(1, 127))
+            yield wait, (midi.NOTE_ON | channel, held[-1][1], chance.randint(1, 127))
         elif kind < 0.85 and held:
             channel, key = held.pop(chance.randrange(len(held)))
-            yield wait, (0x80 | channel, key, 64)
+            yield wait, (midi.NOTE_OFF | channel, key, 64)
         elif kind < 0.93:
-            yield wait, (0xB0 | channel, chance.choice(CONTROLLERS), chance.randrange(128))
+            yield wait, (midi.CONTROL | channel, chance.choice(CONTROLLERS), chance.randrange(128))
         elif kind < 0.98:
-            yield wait, (0xE0 | channel, chance.randrange(128), chance.randrange(128))
+            yield wait, (midi.WHEEL | channel, chance.randrange(128), chance.randrange(128))
         else:
-            yield wait, (0xD0 | channel, chance.randrange(128))
+            yield wait, (midi.PRESSURE | channel, chance.randrange(128))
 
 
 def memory() -> float:
@@ -124,8 +125,8 @@ def play(send: Send, seconds: float, seed: int) -> tuple[int, list[float]]:
 
 def release(send: Send) -> int:
     """End everything as a player would; returns how many messages that took."""
-    messages = [(0xB0 | channel, pedal, 0) for channel in CHANNELS for pedal in (64, 66)]
-    messages += [(0x80 | channel, key, 0) for channel in CHANNELS for key in range(128)]
+    messages = [(midi.CONTROL | channel, pedal, 0) for channel in CHANNELS for pedal in midi.HOLDING_PEDALS]
+    messages += [(midi.NOTE_OFF | channel, key, 0) for channel in CHANNELS for key in range(midi.KEYS)]
     for message in messages:
         send(message)
         time.sleep(0.001)  # a port is not made for hundreds at a time
@@ -134,7 +135,7 @@ def release(send: Send) -> int:
 
 def sounding(player: Player) -> int:
     """Voices that are not free."""
-    return sum(int((i.arrays["voice_ints"][:, f.V_STATE] != f.FREE).sum()) for i in player.instruments())
+    return sum(int((i.machine.voices.state != FREE).sum()) for i in player.instruments())
 
 
 def stuck(player: Player) -> int:
@@ -156,7 +157,7 @@ def way_in(player: Player, undo: ExitStack) -> tuple[Send, str]:
         return player.send, f"straight to the player only ({error or type(error).__name__})"
 
     def send(message: Message) -> None:
-        if message[0] & 0x0F in PORTED:
+        if midi.channel(message[0]) in PORTED:
             port.send(mido.Message.from_bytes(message))
         else:
             player.send(message)
@@ -175,7 +176,6 @@ def soak(args: argparse.Namespace, undo: ExitStack) -> dict[str, Any]:
     card = choose(args.device)
     check(card, card.rate, 2)
     player = Player(card.rate, args.block_size)
-    player._log[:] = 0  # else its 2 MB would come into memory while it fills for the first time: 3 minutes
     player.change(engine.Instrument(args.preset, card.rate, args.block_size))
     stream, stop = Stream(player, card, args.block_size), threading.Event()
     undo.callback(stream.close)

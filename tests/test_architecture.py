@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import tokenize
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,27 +21,23 @@ ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room)
 
 # A module imports from its own floor and from those below.
 FLOORS = (
-    {
-        "errors",
-        "units",
-        "cache",
-        "sources",
-        "processor",
-        "machine_code",
-        "module",
-        "lowering",
-        "compiled",
-        "vectors",
-        "versions",
-        "reading",
-        "printable",
+    {"errors", "units", "cache", "machine_code", "compiled", "vectors", "aligned", "versions", "reading", "printable"}
+    | {
         "ending",
-    }
-    | {"interrupts"},
+        "interrupts",
+        "layout",
+        "lowering",
+        "messages",
+        "module",
+        "opened",
+        "processor",
+        "sources",
+        "terminal",
+    },
     {"physics"},
     {"preset"},
-    {"synth"},
     {"files"},
+    {"synth"},
     {"music"},
     {"offline"},
     {"profiling"},
@@ -54,25 +51,33 @@ FLOORS = (
 LIVE = (
     {"errors", "hush", "thread"},
     {"player"},
-    {"meter", "sound_take", "changes", "demo"},
+    {"meter", "sound_take", "changes", "ahead"},
     {"audio", "midi", "screen", "recorder"},
     {"session", "measured"},
 )
+COMPILERS = {"machine_code", "compiled", "vectors", "opened", "module", "lowering", "processor"}
 # Who else may be asked in, and by whom; numpy comes everywhere.
 GUESTS = {
-    "numba": {"processor", "machine_code", "module", "lowering", "compiled", "vectors"},
-    "llvmlite": {"processor", "module", "lowering", "compiled", "vectors"},
+    "numba": COMPILERS,
+    "llvmlite": COMPILERS,
     "yaml": {"preset"},
     "matplotlib": {"study"},
     "soundfile": {"files"},
     "mido": {"music", "live"},
     "rtmidi": {"live"},
-    "sounddevice": {"live"},
 }
-LAZY = {"matplotlib", "soundfile", "sounddevice", "mido", "rtmidi"}  # the engine works without them
+LAZY = {"matplotlib", "soundfile", "mido", "rtmidi"}  # the engine works without them
 WORLD = {
     *("os", "io", "pathlib", "sys", "shutil", "tempfile", "glob", "subprocess", "socket", "argparse", "logging"),
     *("json", "csv", "pickle", "sqlite3", "urllib", "http", "threading", "multiprocessing"),
+}
+
+
+# Bytes from 0x80 on, written as such, that are no MIDI message's.
+OTHER_BYTES = {
+    "engine/music/midi_run.py": {"0x80"},  # of a number in a MIDI file: more of it follows
+    "engine/synth/admission.py": {"0xFF"},  # the largest byte
+    "engine/live/midi/native.py": {"0xFF"},  # begins no text in UTF-8
 }
 
 
@@ -178,11 +183,66 @@ def test_physics_knows_nothing_of_the_world(file: Path) -> None:
     assert not called & {"open", "print", "input", "exec", "eval"}
 
 
+def numbered(module: ast.Module) -> set[str]:
+    """Names that a module gives to numbers in a row: A, B, C = range(3)."""
+    found = set()
+    for node in ast.walk(module):
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Call)
+            and ast.unparse(node.value.func) == "range"
+        ):
+            found |= {name.id for to in node.targets for name in ast.walk(to) if isinstance(name, ast.Name)}
+    return found
+
+
+def indices(module: ast.Module) -> set[str]:
+    """Names, with or without their module's, that stand within brackets."""
+    inside = [part for node in ast.walk(module) if isinstance(node, ast.Subscript) for part in ast.walk(node.slice)]
+    return {part.id for part in inside if isinstance(part, ast.Name)} | {
+        part.attr for part in inside if isinstance(part, ast.Attribute)
+    }
+
+
+def test_memory_has_named_fields_and_no_numbered_columns() -> None:
+    """What an instrument and live play remember is declared by `record`; numbers in a row are for states and kinds."""
+    old = ast.parse("READ, WRITTEN = range(2)\nstate[WRITTEN], voices[:, f.READ] = ring[READ, 0], HELD")
+    assert numbered(old) & indices(old) == {"READ", "WRITTEN"}
+    files = [file for file in SOURCES if name_of(file).split(".")[0] in ("synth", "live", "layout")]
+    numbers = set().union(*(numbered(tree(file)) for file in files))
+    assert {"FREE", "HELD", "ABSENT"} <= numbers
+    for file in files:
+        found = numbers & indices(tree(file))
+        assert not found, f"{name_of(file)}: {sorted(found)} number columns; declare a record (engine/layout.py)"
+
+
+def test_nothing_is_imported_by_a_star() -> None:
+    """But by the package's other face, which is the same."""
+    for file in SOURCES:
+        for node in ast.walk(tree(file)):
+            if isinstance(node, ast.ImportFrom) and name_of(file) != "jawari":
+                assert [alias.name for alias in node.names] != ["*"], f"{name_of(file)} imports * from {node.module}"
+
+
 def test_compiler_flags_are_named_in_one_place() -> None:
     for file in SOURCES:
         if name_of(file) != "compiled":
             for node in ast.walk(tree(file)):
                 assert getattr(node, "attr", getattr(node, "id", "")) not in ("njit", "jit", "guvectorize")
+
+
+def test_midi_is_spelled_in_one_place() -> None:
+    """Every other file asks messages.py: for a status, its channel, how long a message is."""
+    found: dict[str, set[str]] = {}
+    for file in [*SOURCES, *(ROOT / "scripts").rglob("*.py")]:
+        with tokenize.open(file) as text:
+            for token in tokenize.generate_tokens(text.readline):
+                number = token.type == tokenize.NUMBER and re.fullmatch(r"(?i)0x(0f|[89a-f][0-9a-f])", token.string)
+                octets = token.type == tokenize.STRING and re.match(r"(?is)b.*\\x[89a-f][0-9a-f]", token.string)
+                if number or octets:
+                    found.setdefault(file.relative_to(ROOT).as_posix(), set()).add(token.string)
+    assert found.pop("engine/messages.py")
+    assert found == OTHER_BYTES
 
 
 # --- size and form ----------------------------------------------------------------------------------------------------
@@ -203,6 +263,17 @@ def test_files_and_functions_stay_small(file: Path) -> None:
 def test_every_module_says_what_it_is(file: Path) -> None:
     module = tree(file)
     assert ast.get_docstring(module) or not module.body
+
+
+def test_a_name_of_a_class_means_one_thing() -> None:
+    """But for what each model of a string has of its own."""
+    homes: dict[str, list[str]] = {}
+    for file in SOURCES:
+        for node in tree(file).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(name_of(file))
+    shared = {name: files for name, files in homes.items() if len(files) > 1}
+    assert not shared.keys() - {"Coefficients", "Design", "Scheme", "State"}, shared
 
 
 def test_no_script_hides_a_module_of_python() -> None:

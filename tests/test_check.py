@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 
 import bootstrap
 import pytest
@@ -12,15 +13,25 @@ from packaging.requirements import Requirement
 PINS = bootstrap.ROOT / "scripts" / "constraints.txt"
 
 
+def declared() -> list[Requirement]:
+    """Every package of pyproject.toml, but for the project's own extras."""
+    project = tomllib.loads((bootstrap.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extra = [line for lines in project["optional-dependencies"].values() for line in lines]
+    return [one for one in map(Requirement, [*project["dependencies"], *extra]) if one.name != "jawari"]
+
+
 def test_every_package_has_a_floor_and_a_version_that_is_known_to_work() -> None:
     lines = [line for line in PINS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     pinned = {name.lower().replace("_", "-"): version for name, _, version in (line.partition("==") for line in lines)}
     lowest = [Requirement(line) for line in bootstrap.floors("dev")]
-    assert len(lowest) == len({one.name for one in lowest}) >= 15
-    for one in lowest:
+    assert {one.name for one in lowest} == {one.name for one in declared()}
+    assert len({(one.name, str(one.specifier)) for one in lowest}) == len({one.name for one in lowest}) >= 15
+    for one, wanted in zip(sorted(lowest, key=str), sorted(declared(), key=str), strict=True):
         (exactly,) = one.specifier
         assert exactly.operator == "=="
-        assert pinned[one.name.lower()] in Requirement(f"{one.name}>={exactly.version}").specifier
+        assert (one.name, one.marker) == (wanted.name, wanted.marker)
+        assert exactly.version in wanted.specifier
+        assert pinned[one.name.lower()] in wanted.specifier
 
 
 def test_it_says_what_it_takes_from_the_system() -> None:

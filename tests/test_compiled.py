@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import io
 import os
 import platform
 import re
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from live.screen import Screen, Stream
 from numba.core.errors import NumbaError
 from physics.problems import STEEL
 
@@ -71,9 +71,9 @@ def test_compilation_is_counted_on_a_terminal_and_wiped_off(monkeypatch: pytest.
     def outer(x: float) -> float:
         return inner(x)  # type: ignore[no-any-return]
 
+    monkeypatch.setenv("TERM", "xterm")
     for watched in (True, False):
-        stream = io.StringIO()
-        stream.isatty = lambda watched=watched: watched  # type: ignore[method-assign, misc]
+        stream = Stream(Screen() if watched else None)
         monkeypatch.setattr(sys, "stderr", stream)
         with compiling_shown():
             assert outer(1.5 if watched else 1) == (3.0 if watched else 2)

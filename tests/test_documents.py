@@ -370,10 +370,10 @@ def test_a_barrier_profile_is_added_as_described(tmp_path: Path) -> None:
     barrier = {"profile": "comb", "depth": "2 mm", "pitch": "8 mm", "height": "0.1 mm", "from": "4 mm", "to": "40 mm"}
     preset = {"string": STRING, "barrier": barrier | {"points": 3}, "contact": {"stiffness": 1e6}}
     program = PLAYED.format(preset=preset) + (
-        "profile = preset.problem.barrier.profile\n"
+        "surface = preset.problem.barrier.surface\n"
         "x = np.linspace(0.0, 0.04, 101)\n"
         "wanted = 1e-4 - 2e-3 * np.sin(np.pi * (x - 4e-3) / 8e-3) ** 2\n"
-        "assert np.abs(profile(x) - wanted).max() < 1e-15\n"
+        "assert np.abs(surface(x) - wanted).max() < 1e-15\n"
         "from engine.cli import main\n"
         "main(['presets', 'keys'])\n"
         "try:\n"

@@ -12,7 +12,7 @@ import pytest
 from engine import cli
 from engine.commands.common import EPILOG
 from engine.errors import EngineError, Exit
-from engine.live.audio import cards
+from engine.live.audio import cards, portaudio
 from engine.live.audio.cards import Card
 from engine.live.errors import DeviceError
 
@@ -184,13 +184,19 @@ def test_a_card_that_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         ("matplotlib.backends.backend_agg", "simulate sitar --plot a.png"),
         ("matplotlib.backends.backend_agg", "profile sitar --plot a.png"),
         ("soundfile", "render sitar -o a.flac"),
-        ("sounddevice", "play sitar --device abc"),
     ],
 )
 def test_a_library_that_is_missing(module: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, module, None)
     assert ended(line) == Exit.LIBRARY
+
+
+def test_a_portaudio_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(portaudio, "_state", portaudio._State())
+    monkeypatch.setattr(portaudio, "places", list)
+    assert ended("play sitar --device abc") == ended("devices") == Exit.LIBRARY
 
 
 @pytest.mark.parametrize("line", ["render sitar", "profile sitar", "simulate sitar", "presets check sitar", "devices"])

@@ -106,6 +106,12 @@ def test_no_compiled_function_escapes_the_fingerprint() -> None:
     assert seen > 50
 
 
+def test_of_presets_only_the_table_of_parameters_is_compiled_in() -> None:
+    """Its numbers are constants to the renderer; whatever else is written in that room, machine code stays good."""
+    known = {file for file in sources.kernel_sources(PACKAGE) if file.parent == PACKAGE / "preset"}
+    assert known == {PACKAGE / "preset" / "parameters.py"}
+
+
 def test_fingerprint_follows_numba_and_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     fingerprint = machine_code.fingerprint.__wrapped__
     here = fingerprint()

@@ -12,6 +12,7 @@ from email import message_from_string
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import engine
 from engine import compiled, processor
@@ -150,7 +151,7 @@ def test_the_wheel_tells_licence_python_and_command(wheel: Path) -> None:
     assert metadata["License-Expression"] == "MIT"
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["Name"] == "jawari"
-    needed = {line.split(">")[0] for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line}
+    needed = {Requirement(line).name for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line}
     assert {"numpy", "numba", "pyyaml"} <= needed
     assert not needed & {"scipy", "matplotlib", "pytest"}
     assert "jawari = engine.start:main" in commands
@@ -178,7 +179,7 @@ assert jawari.render is engine.render
 import jawari.synth.instrument
 assert jawari.synth.instrument is engine.synth.instrument
 assert jawari.Instrument is engine.synth.instrument.Instrument
-from jawari.synth import fields
+from jawari.synth import memory
 import jawari.offline.render, jawari.study.simulate, jawari.recording
 from jawari.offline.render import render
 from jawari.physics.reference import cholesky

@@ -75,6 +75,7 @@ def test_show_tells_everything(name: str, capsys: pytest.CaptureFixture[str]) ->
     assert ("grid intervals" in out) == ("loss fit" in out) == (preset.model == "fd")
     assert all(line.isprintable() for line in out.splitlines())
     assert out.count("  map  ") == len(preset.controllers)
+    assert ("cc1 (modulation wheel) moves " in out) == any(c.source == "cc1" for c in preset.controllers)
 
 
 def test_json_holds_the_closed_forms(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,13 +15,11 @@ from engine.units import (
     QUANTITIES,
     db_to_gain,
     decay_to_t60,
-    format_quantity,
     gain_to_db,
     hz_to_key,
     key_to_hz,
     key_to_note,
     note_to_key,
-    parse_gain,
     parse_pitch,
     parse_quantity,
     t60_to_decay,
@@ -114,8 +112,8 @@ def test_what_is_no_number_is_refused(value: object) -> None:
 
 
 @given(FLOATS, st.sampled_from(sorted(QUANTITIES)))
-def test_formatting_and_parsing_are_inverse(value: float, unit: str) -> None:
-    assert parse_quantity(format_quantity(value, unit), unit) == value
+def test_what_is_written_with_its_unit_is_read_back_unchanged(value: float, unit: str) -> None:
+    assert parse_quantity(f"{value!r} {unit}".strip(), unit) == value
 
 
 @given(FLOATS, st.sampled_from(sorted(PREFIXES)))
@@ -172,15 +170,6 @@ def test_no_note_is_refused_by_name() -> None:
 @given(st.floats(-200, 200))
 def test_levels(db: float) -> None:
     assert gain_to_db(db_to_gain(db)) == pytest.approx(db, abs=1e-10)
-    assert parse_gain(f"{db!r} dB") == db_to_gain(db)
-
-
-def test_gains_as_written() -> None:
-    assert parse_gain("-6 dB") == pytest.approx(0.5011872336)
-    assert parse_gain("0dB") == 1.0
-    assert parse_gain("50 %") == parse_gain(0.5) == 0.5
-    with pytest.raises(PresetError):
-        parse_gain("loud dB")
 
 
 @given(st.floats(1e-3, 1e3))

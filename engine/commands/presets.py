@@ -10,6 +10,7 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
+from engine import messages as midi
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
 from engine.ending import carefree
 from engine.errors import Exit, PresetError
@@ -19,7 +20,7 @@ from engine.preset.rack import format_channels, is_rack, load_rack
 from engine.preset.schema import KEYS, render_markdown, render_text
 from engine.printable import printable
 from engine.study.describe import Description, Octave, Touching, describe
-from engine.synth.silence import told, try_design
+from engine.synth.silence import silent_keys, told, try_design
 from engine.units import hz_to_key, key_to_note
 
 CHECKED = 48_000.0  # Hz at which `check` designs
@@ -94,8 +95,7 @@ def _check(args: argparse.Namespace) -> int:
             print(f"{printable(file)}: {error}")
             continue
         print(f"{printable(file)}: good ({preset.name}, {preset.model} at {CHECKED * preset.oversample:g} Hz)")
-        silent = told({number: key.silent_because for number, key in enumerate(keys) if key.design is None})
-        if silent:
+        if silent := told(silent_keys(dict(enumerate(keys)))):
             print(f"{printable(file)}: note: {silent}")
     return min(wrong, default=Exit.DONE)
 
@@ -191,7 +191,8 @@ def _playing_lines(preset: Preset) -> Iterator[str]:
     yield _row("tracking", ", ".join(f"{name} {power:g}" for name, power in vars(preset.tracking).items()))
     for c in preset.controllers:
         unit = KEYS[c.to].unit
-        yield _row("map", f"{c.source} moves {c.to} from {c.low:g} to {c.high:g} {unit}".rstrip())
+        called = f" ({midi.CONTROLLERS[c.number]})" if c.number in midi.CONTROLLERS else ""
+        yield _row("map", f"{c.source}{called} moves {c.to} from {c.low:g} to {c.high:g} {unit}".rstrip())
     if preset.phrase:
         yield _row("phrase", preset.phrase)
 

@@ -27,10 +27,11 @@ from engine.profiling.computer import computer, computer_line, disturbance, dist
 from engine.profiling.errors import SlowerThanBefore
 from engine.profiling.limit import MOST
 from engine.profiling.report import NAMES, Earlier, make_report, played, read_report
-from engine.profiling.rig import Blocks, Recorder, Setup, Take, record_blocks
-from engine.profiling.sweep import Listener, Plan, Point, Results, Section, sweep
+from engine.profiling.rig import BenchSetup, BenchTake, Blocks, Recorder, record_blocks
+from engine.profiling.sweep import Point, Results, Section, SweepListener, SweepPlan, sweep
 from engine.profiling.tables import comparison, heading, row, summary
 from engine.synth.instrument import Instrument
+from engine.terminal import Line, tell
 from engine.units import note_to_key
 
 LARGEST_BLOCK = 16_384
@@ -124,7 +125,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _measure(
     args: argparse.Namespace,
-    plan: Plan,
+    plan: SweepPlan,
     recorder: Recorder,
     report: Path | None,
     figure: Path | None,
@@ -165,7 +166,7 @@ def _measure(
     return 0
 
 
-def _shortness(plan: Plan) -> list[str]:
+def _shortness(plan: SweepPlan) -> list[str]:
     """A word where there are too few blocks for one in a thousand."""
     needed = ENOUGH * max(plan.blocks) / plan.setup.sample_rate
     if plan.setup.seconds >= needed:
@@ -206,21 +207,20 @@ def _compare(
         )
 
 
-class _Screen(Listener):
+class _Screen(SweepListener):
     """Rows on standard output as they are measured; what is being measured, where somebody watches."""
 
     def __init__(self, sample_rate: float) -> None:
-        self._sample_rate, self._watched = sample_rate, sys.stderr.isatty()
+        self._sample_rate, self._line = sample_rate, Line(sys.stderr)
         self._section: Section | None = None
 
     def begins(self, what: str) -> None:
-        if self._watched:
-            print(f"\r{printable(what)}\x1b[K", end="", file=sys.stderr, flush=True)
+        self._line.show(what)
 
     def clear(self) -> None:
-        self.begins("")
+        self._line.clear()
 
-    def measured(self, point: Point, take: Take) -> None:
+    def measured(self, point: Point, take: BenchTake) -> None:
         self.clear()
         if point.section != self._section:
             self._section = point.section
@@ -228,8 +228,7 @@ class _Screen(Listener):
         print(row(point, take), flush=True)
 
     def note(self, text: str) -> None:
-        self.clear()
-        print(f"jawari: note: {printable(text)}", file=sys.stderr, flush=True)
+        tell(f"note: {text}")
 
 
 def _live(args: argparse.Namespace) -> Recorder:
@@ -252,7 +251,7 @@ def _recorder(live_blocks: Callable[[Instrument, Any, int, int], Any]) -> Record
 # --- arguments --------------------------------------------------------------------------------------------------------
 
 
-def _plan(args: argparse.Namespace) -> Plan:
+def _plan(args: argparse.Namespace) -> SweepPlan:
     if not args.presets:
         raise UsageError(f"no preset is named; name one ({', '.join(shipped())}) or a YAML file")
     voices = _numbers("--voices", args.voices, range(1, MOST + 1))
@@ -261,9 +260,9 @@ def _plan(args: argparse.Namespace) -> Plan:
     seconds = _within("--seconds", args.seconds, "s", 0.0, 600.0)
     rate = _within("--sample-rate", args.sample_rate, "Hz", LOWEST_RATE, HIGHEST_RATE)
     polyphony = None if args.polyphony is None else _whole("--polyphony", args.polyphony, range(1, MOST + 1))
-    setup = Setup(rate, seconds, _keys(args.key_range), polyphony, args.sway)
+    setup = BenchSetup(rate, seconds, _keys(args.key_range), polyphony, args.sway)
     limits, parts = not args.no_limit_search, not args.no_parts
-    return Plan(_presets(args), oversamples, blocks, voices, setup, limits, parts)
+    return SweepPlan(_presets(args), oversamples, blocks, voices, setup, limits, parts)
 
 
 def _presets(args: argparse.Namespace) -> tuple[tuple[str, Preset], ...]:
@@ -281,7 +280,7 @@ def _presets(args: argparse.Namespace) -> tuple[tuple[str, Preset], ...]:
             try:
                 preset = own if model == "preset" else load_preset(source, [*args.set, f"model={model}"])
             except PresetError as error:
-                print(f"jawari: note: {printable(name)}, {model}: left out, {printable(str(error))}", file=sys.stderr)
+                tell(f"note: {name}, {model}: left out, {error}")
                 continue
             found.setdefault((name, preset.model), preset)
     return tuple((name, preset) for (name, _), preset in found.items())

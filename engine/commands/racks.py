@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from engine import messages as midi
 from engine.commands.common import UsageError
 from engine.errors import PresetError
 from engine.music.errors import ScoreError
@@ -51,7 +52,7 @@ def make_rack(names: Sequence[str], mapped: Sequence[str], overrides: Sequence[s
                 raise UsageError(f"--map: channel {channel + 1} is mapped twice; map it once")
             channels[channel] = named.index(name)
     if names:
-        channels = dict.fromkeys(range(16), 0) | channels
+        channels = dict.fromkeys(range(midi.CHANNELS), 0) | channels
     return bank(presets, channels, len(names) if len(names) > 1 else 0)
 
 

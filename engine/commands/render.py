@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from engine import messages as midi
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity, tuning
 from engine.commands.racks import add_map, facts_for, make_rack, mapped_channels, rack_of_take, stem
 from engine.errors import EngineError, SettingError
@@ -23,7 +24,7 @@ from engine.music.midi_file import read_midi
 from engine.music.note import parse_notes
 from engine.music.score import DRUMS, Score, score_of_notes
 from engine.music.sources import phrase
-from engine.offline.job import Job, Output, Setup, Treatment
+from engine.offline.job import Job, Manner, OutputFile, Treatment
 from engine.offline.pool import Outcome, cores, run_jobs
 from engine.offline.progress import Progress
 from engine.offline.report import make_report, write_report
@@ -32,7 +33,9 @@ from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import Rack, is_rack
 from engine.printable import printable
-from engine.synth.silence import silent_keys, told
+from engine.synth.keys import TunedKey
+from engine.synth.silence import keys_of_piece, silent_keys, told
+from engine.terminal import tell
 
 _MOST_DB = 200.0
 
@@ -170,12 +173,15 @@ def _run(args: argparse.Namespace) -> int:
     for remark in given.remarks if given else ():
         _note(f"{printable(str(args.midi))}: {remark}")
     _note_programs(args, given, [preset for _, preset in presets])
-    for name, preset in presets:
-        if isinstance(preset, Preset):
-            _note_silent(name, preset, [job for job in jobs if job.preset is preset])
+    designed = [  # held, so that the instrument need not design them again
+        _note_silent(name, preset, [job for job in jobs if job.preset is preset])
+        for name, preset in presets
+        if isinstance(preset, Preset)
+    ]
     label = presets[0][1].name if len(presets) == 1 else f"{len(presets)} presets"
     with Progress(label, sum(job.seconds for job in jobs)) as progress:
         outcomes = run_jobs(jobs, progress.advance)
+    del designed
     reports = sorted((report for outcome in outcomes for report in outcome.reports), key=lambda report: report["file"])
     _tell(outcomes, reports, sys.stderr if _taken(args) else sys.stdout, args.polyphony)
     if args.report:
@@ -206,18 +212,18 @@ def _presets(args: argparse.Namespace, facts: Mapping[str, Any]) -> list[tuple[s
 
 def _note_programs(args: argparse.Namespace, given: Score | None, presets: Sequence[Preset | Rack]) -> None:
     """Program changes are for a rack; alone, a preset plays whatever the file asks for."""
-    changes = int((given.data[:, 0] & 0xF0 == 0xC0).sum()) if given else 0
+    changes = int((midi.kind(given.data[:, 0]) == midi.PROGRAM).sum()) if given else 0
     if changes and any(isinstance(preset, Preset) for preset in presets):
         remark = f"{changes} program changes passed over; --map or a rack gives channels presets"
         _note(f"{printable(str(args.midi))}: {remark}")
 
 
-def _setup(args: argparse.Namespace, facts: Mapping[str, Any]) -> Setup:
+def _setup(args: argparse.Namespace, facts: Mapping[str, Any]) -> Manner:
     """What was asked for; where nothing was, what a take was played with."""
     rate = quantity("--sample-rate", args.sample_rate, "Hz") if args.sample_rate else facts.get("sample_rate", 48_000.0)
     if rate != int(rate):
         raise SettingError("--sample-rate", rate, "must be a whole number of Hz in a file", "try 48000")
-    return Setup(
+    return Manner(
         rate,
         args.block_size,
         facts.get("oversample") if args.oversample is None else args.oversample,
@@ -297,16 +303,21 @@ def _cut(args: argparse.Namespace, score: Score) -> Score:
 
 
 def _jobs(
-    args: argparse.Namespace, name: str, preset: Preset | Rack, given: Score | None, setup: Setup, treatment: Treatment
+    args: argparse.Namespace,
+    name: str,
+    preset: Preset | Rack,
+    given: Score | None,
+    setup: Manner,
+    treatment: Treatment,
 ) -> list[Job]:
     score = _cut(args, phrase(preset) if given is None else given)
     path = _path(args, name)
     if not args.stems:
-        return [Job(preset, setup, treatment, (Output(path, score),))]
+        return [Job(preset, setup, treatment, (OutputFile(path, score),))]
     if is_sink(path):
         raise UsageError(f"--stems makes several files, and {named(path)} takes one; name a file")
     parts = score.parts(args.stems).items()
-    outputs = [Output(path.with_name(f"{path.stem}-{part}{path.suffix}"), stem) for part, stem in parts]
+    outputs = [OutputFile(path.with_name(f"{path.stem}-{part}{path.suffix}"), stem) for part, stem in parts]
     shares = [tuple(outputs[first :: cores()]) for first in range(cores())]
     return [Job(preset, setup, treatment, share, together=str(path)) for share in shares if share]
 
@@ -354,13 +365,14 @@ def _tell(
             _note(f"{name}: {text}")
 
 
-def _note_silent(name: str, preset: Preset, jobs: Sequence[Job]) -> None:
-    """Say beforehand which keys of the music will not be heard."""
-    keys = {key for job in jobs for output in job.outputs for key in output.score.keys}
+def _note_silent(name: str, preset: Preset, jobs: Sequence[Job]) -> Mapping[int, TunedKey]:
+    """Say beforehand which keys of the music will not be heard; all its keys."""
+    wanted = {key for job in jobs for output in job.outputs for key in output.score.keys}
     setup = jobs[0].setup
-    silent = told(silent_keys(preset, setup.sample_rate, setup.oversample, setup.tuning, keys))
-    if silent:
+    keys = keys_of_piece(preset, setup.sample_rate, setup.oversample, setup.tuning, wanted)
+    if silent := told(silent_keys(keys)):
         _note(f"{name}: {silent}")
+    return keys
 
 
 def _faults(report: dict[str, Any], polyphony: int | None) -> list[str]:
@@ -395,7 +407,7 @@ def _say(text: str, listener: TextIO) -> None:
 
 
 def _note(text: str) -> None:
-    print(f"jawari: note: {printable(text)}", file=sys.stderr)
+    tell(f"note: {text}")
 
 
 def _raise_errors(outcomes: Sequence[Outcome]) -> int:

@@ -16,12 +16,42 @@ from engine.files.target import Sink
 LARGEST_WAV = 2**32 - 2**16  # bytes of samples, with room for the header
 _BYTES = {"16": 2, "24": 3, "32f": 4}
 _WHOLE_NUMBERS, _FLOATS = 1, 3  # codes for kinds of samples
-_ELSEWHERE = 2**32 - 1  # a size that RF64 tells in 64 bits
+_ELSEWHERE = 2**32 - 1  # a size that RF64 tells in 64 bits, or that is not known yet
+_SIZES = struct.Struct("<QQQI")  # of the whole, of the samples, their number; and of a table that nobody needs
+_SHAPE = struct.Struct(f"<{12 + 8 + _SIZES.size + 8 + 2}xHI")  # channels and rate, behind all this
 
 
 def is_large(frames: int, channels: int, depth: str) -> bool:
     """Whether so much sound needs RF64."""
     return frames * channels * _BYTES[depth] > LARGEST_WAV
+
+
+def head_of(rate: int, channels: int, depth: str, frames: int | None, *, large: bool, room: bool = False) -> bytes:
+    """What a file begins with, as RF64 if it is `large`; without `frames`, one that has no end yet.
+
+    With `room` it is as long as RF64's whatever it is, so that a file whose end nobody knows can become one in place.
+    """
+    floats, frame = depth == "32f", channels * _BYTES[depth]
+    size, unknown = (frames or 0) * frame, large or frames is None
+    code, bits = _FLOATS if floats else _WHOLE_NUMBERS, 8 * _BYTES[depth]
+    shape = struct.pack("<HHIIHH", code, channels, rate, rate * frame, frame, bits)
+    chunks = _chunk(b"fmt ", shape + bytes(2) * floats)
+    if floats:
+        chunks += _chunk(b"fact", struct.pack("<I", _ELSEWHERE if unknown else frames))
+    spare = _SIZES.size + 8 if large or room else 0
+    whole = 4 + spare + len(chunks) + 8 + size + size % 2
+    if large:
+        chunks = _chunk(b"ds64", _SIZES.pack(whole, size, frames or 0, 0)) + chunks
+    elif room:
+        chunks = _chunk(b"JUNK", bytes(_SIZES.size)) + chunks
+    begin = struct.pack("<4sI4s", b"RF64" if large else b"RIFF", _ELSEWHERE if unknown else whole, b"WAVE")
+    return begin + chunks + struct.pack("<4sI", b"data", _ELSEWHERE if unknown else size)
+
+
+def shape_of(head: bytes) -> tuple[int, int]:
+    """Rate and channels in a head with `room`, or in what looks like one."""
+    channels, rate = _SHAPE.unpack_from(head)
+    return rate, channels
 
 
 class Wav:
@@ -30,7 +60,7 @@ class Wav:
     def __init__(self, file: BinaryIO | Sink, rate: int, channels: int, depth: str, frames: int, large: bool) -> None:
         self._file, self._rate, self._channels, self._depth, self._large = file, rate, channels, depth, large
         self._told, self._frames = frames, 0
-        file.write(self._header(frames))
+        file.write(self._head(frames))
 
     def write(self, frames: NDArray[Any]) -> None:
         """Append frames: float32, int16, or int32 of which the upper three bytes count."""
@@ -40,34 +70,16 @@ class Wav:
 
     def finish(self) -> None:
         """Make sizes even and true."""
-        self._file.write(bytes(self._size(self._frames) % 2))
+        self._file.write(bytes(self._frames * self._channels * _BYTES[self._depth] % 2))
         if self._frames == self._told:
             return
         if isinstance(self._file, Sink):
             raise ValueError(f"{self._told} frames were announced, and {self._frames} came")
         self._file.seek(0)
-        self._file.write(self._header(self._frames))
+        self._file.write(self._head(self._frames))
 
-    def _size(self, frames: int) -> int:
-        return frames * self._channels * _BYTES[self._depth]
-
-    def _header(self, frames: int) -> bytes:
-        floats, bytes_each = self._depth == "32f", _BYTES[self._depth]
-        frame, code = self._channels * bytes_each, _FLOATS if floats else _WHOLE_NUMBERS
-        shape = struct.pack("<HHIIHH", code, self._channels, self._rate, self._rate * frame, frame, 8 * bytes_each)
-        told = _ELSEWHERE if self._large else frames
-        chunks = (
-            _chunk(b"fmt ", shape + bytes(2)) + _chunk(b"fact", struct.pack("<I", told))
-            if floats
-            else _chunk(b"fmt ", shape)
-        )
-        size = self._size(frames)
-        whole = 4 + len(chunks) + 8 + size + size % 2
-        if not self._large:
-            return struct.pack("<4sI4s", b"RIFF", whole, b"WAVE") + chunks + struct.pack("<4sI", b"data", size)
-        sizes = _chunk(b"ds64", struct.pack("<QQQI", whole + 36, size, frames, 0))
-        begin = struct.pack("<4sI4s", b"RF64", _ELSEWHERE, b"WAVE")
-        return begin + sizes + chunks + struct.pack("<4sI", b"data", _ELSEWHERE)
+    def _head(self, frames: int) -> bytes:
+        return head_of(self._rate, self._channels, self._depth, frames, large=self._large)
 
 
 def _chunk(name: bytes, content: bytes) -> bytes:

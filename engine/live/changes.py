@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from textwrap import wrap
 
+from engine import messages as midi
 from engine.errors import EngineError
 from engine.live.player import Player
-from engine.synth import fields as f
 from engine.synth.instrument import Instrument
+from engine.synth.memory import CHANNELS
 
 
 @dataclass
@@ -45,18 +46,18 @@ class Programs:
             self._trouble.append("there are no programs to choose from; name presets when you start")
             return
         self._wanted = numbers[(numbers.index(self._now(numbers)) + by) % len(numbers)]
-        for channel in range(f.CHANNELS):
-            for number, value in ((0, self._wanted >> 14), (32, self._wanted >> 7 & 0x7F)):
+        for channel in range(CHANNELS):
+            for number, value in ((midi.BANK, self._wanted >> 14), (midi.BANK_FINE, self._wanted >> 7 & 0x7F)):
                 if max(self.names) > 0x7F:
-                    self.player.send([0xB0 | channel, number, value])
-            self.player.send([0xC0 | channel, self._wanted & 0x7F])
+                    self.player.send([midi.CONTROL | channel, number, value])
+            self.player.send([midi.PROGRAM | channel, self._wanted & 0x7F])
 
     def _now(self, numbers: list[int]) -> int:
         """The program from which one steps on: the one that is coming, or that is played."""
         if self._wanted in self.player.wishes():
             return self._wanted  # type: ignore[return-value]
-        latest = int(self.player.seats.settings[f.D_LATEST])
-        return next((n for n in numbers if self.player.seats.programs[n] == latest), numbers[0])
+        latest = int(self.player.seats.desk.latest)
+        return next((n for n in numbers if self.player.seats.desk.programs[n] == latest), numbers[0])
 
     def tick(self, say: Callable[[str], None]) -> None:
         """Begin a design that is wanted, hand over one that is done."""
@@ -65,7 +66,7 @@ class Programs:
             say(self._trouble.pop(0))
         for number in list(self._ready):
             chosen = number in self.player.wishes()  # not, if another was asked for meanwhile
-            self.player.put_on(int(self.player.seats.programs[number]), self._ready.pop(number))
+            self.player.put_on(int(self.player.seats.desk.programs[number]), self._ready.pop(number))
             say(f"{self.names[number]}: {'playing' if chosen else 'ready'}")
         busy = self._thread is not None and self._thread.is_alive()
         wanted = [n for n, part in self.player.wishes().items() if not self.player.has(part) and n not in self._failed]
@@ -87,7 +88,7 @@ class Programs:
 
     def _design(self, number: int) -> None:
         try:
-            self._ready[number] = self.make(int(self.player.seats.programs[number]))
+            self._ready[number] = self.make(int(self.player.seats.desk.programs[number]))
         except EngineError as error:
             self._failed.add(number)
             self._trouble.append(f"{self.names[number]}: {error}")

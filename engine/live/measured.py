@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled import now
+from engine import messages as midi
 from engine.errors import EngineError
+from engine.live.ahead import Ahead
 from engine.live.audio.cards import check, choose
 from engine.live.audio.stream import Stream
 from engine.live.errors import DeviceError
 from engine.live.player import Integers, Player
 from engine.synth.instrument import Instrument
 
-SECOND = 1_000_000_000
-AHEAD = SECOND // 2  # ns by which events are in the ring before they are due
+LEAD = 0.1  # s until it begins
 PATIENCE = 5.0  # s without a block before the card is given up
 
 
@@ -39,15 +39,10 @@ def live_blocks(instrument: Instrument, events: Any, block: int, count: int, dev
 
 
 def _play(player: Player, events: Any, count: int, rows: list[Integers]) -> None:
-    start, sent, heard = now() + SECOND // 10, 0, time.monotonic()
+    music = Ahead(player, ((sample, midi.unpacked(message)) for sample, message in events.tolist()), LEAD)
+    heard = time.monotonic()
     while sum(map(len, rows)) < count:
-        horizon = now() + AHEAD
-        while sent < len(events):
-            message = int(events[sent, 1])
-            at = start + round(int(events[sent, 0]) * SECOND / player.sample_rate)
-            if at > horizon or not player.send((message & 0xFF, message >> 8 & 0x7F, message >> 16 & 0x7F), at):
-                break
-            sent += 1
+        music.tick()
         fresh = player.new_blocks("profile")
         if len(fresh):
             rows.append(fresh)

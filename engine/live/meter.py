@@ -13,11 +13,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from engine import messages as midi
 from engine.compiled import now
 from engine.live.player import Integers, Player
-from engine.live.thread import fields as x
-from engine.synth import fields as f
+from engine.live.thread.memory import LOG_COLUMNS
 from engine.synth.instrument import Instrument
+from engine.synth.memory import FREE, HELD
 from engine.synth.output import KNEE, limit
 from engine.units import db_to_gain, gain_to_db, key_to_note
 
@@ -47,7 +48,7 @@ class Level(NamedTuple):
     held_lowered: float = 0.0
 
 
-class Note(NamedTuple):
+class BegunNote(NamedTuple):
     """A note that began; channels count from 0."""
 
     name: str
@@ -55,7 +56,7 @@ class Note(NamedTuple):
     channel: int
 
 
-class String(NamedTuple):
+class SoundingString(NamedTuple):
     """A string that sounds: how far its energy is below the most it had (dB), and whether its key is down."""
 
     name: str
@@ -88,8 +89,8 @@ class Reading:
     bent: int  # frames in which the limiter was at work
     lowered: float  # dB, by it at most
     polyphony: int
-    strings: tuple[String, ...]  # every voice that sounds, low keys first
-    notes: tuple[Note, ...]  # the last ones, the newest at the end
+    strings: tuple[SoundingString, ...]  # every voice that sounds, low keys first
+    notes: tuple[BegunNote, ...]  # the last ones, the newest at the end
 
     notes_played: int
     stolen: int
@@ -103,10 +104,10 @@ class Meter:
 
     def __init__(self, player: Player, clock: Callable[[], int] = now) -> None:
         self._player, self._clock = player, clock
-        self._blocks: Integers = np.zeros((0, x.LOG_COLUMNS), np.int64)
+        self._blocks: Integers = np.zeros((0, LOG_COLUMNS), np.int64)
         self._worst = 0.0
         self._peaks = [_Peak() for _ in range(min(player.channels, 2))]
-        self._notes: deque[Note] = deque(maxlen=NOTES)
+        self._notes: deque[BegunNote] = deque(maxlen=NOTES)
         self._played = 0
         self._tally = _Tally()
 
@@ -114,7 +115,7 @@ class Meter:
         """Look now; what the player cannot know is told by whoever asks."""
         player, at = self._player, self._clock()
         gauges, instruments, playing = player.gauges, player.instruments(), player.instrument
-        seconds = int(player.settings[x.X_CLOCK]) / player.sample_rate
+        seconds = int(player.stage.clock.sample) / player.sample_rate
         peaks = player.take_peak()[: len(self._peaks)]
         self._take_notes(player.new_events())
         self._tally.add(instruments)
@@ -163,23 +164,24 @@ class Meter:
 
     def _take_notes(self, events: Integers) -> None:
         messages = events[:, 1]
-        begun = messages[(messages & 0xF0 == 0x90) & (messages >> 16 & 0x7F > 0)]
+        begun = messages[midi.begins_note(messages)]
         self._played += begun.size
         for message in begun[-NOTES:].tolist():
-            self._notes.append(Note(key_to_note(message >> 8 & 0x7F), message >> 16 & 0x7F, message & 0x0F))
+            self._notes.append(BegunNote(key_to_note(midi.first(message)), midi.second(message), midi.channel(message)))
 
 
-def strings_of(instruments: Iterable[Instrument]) -> tuple[String, ...]:
+def strings_of(instruments: Iterable[Instrument]) -> tuple[SoundingString, ...]:
     """Every voice that sounds, by its key."""
     found = []
     for instrument in instruments:
-        ints, floats = instrument.arrays["voice_ints"], instrument.arrays["voice_floats"]
-        for v in np.flatnonzero(ints[:, f.V_STATE] != f.FREE):
-            energy, peak = float(floats[v, f.F_ENERGY]), float(floats[v, f.F_PEAK])
+        for voice in instrument.machine.voices:
+            if voice.state == FREE:
+                continue
+            energy, peak = float(voice.energy), float(voice.peak)
             # The peak is of the kinetic energy alone: just after the pluck all of it together is more.
             decay = min(0.5 * decibels(energy / peak), 0.0) if peak > 0.0 else SILENCE
-            key = int(ints[v, f.V_KEY])
-            found.append((key, String(key_to_note(key), decay, bool(ints[v, f.V_STATE] == f.HELD))))
+            key = int(voice.key)
+            found.append((key, SoundingString(key_to_note(key), decay, bool(voice.state == HELD))))
     return tuple(string for _, string in sorted(found, key=lambda entry: entry[0]))
 
 

@@ -13,22 +13,26 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import aligned
+from engine import messages as midi
 from engine.compiled import read_shared
-from engine.live.thread import fields as x
+from engine.layout import seen, size_of
 from engine.live.thread.inlet import let_go, offer_tuning, send
+from engine.live.thread.memory import UNASKED, BlockLog, Journal, Stage
 from engine.live.thread.tape import Tape
-from engine.synth import fields as f
+from engine.opened import address
 from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
-from engine.synth.mts import TUNING, octets_of
+from engine.synth.memory import PARTS
+from engine.synth.mts import octets_of
 
 Integers = NDArray[np.int64]
 ALL_CHANNELS = 0xFFFF
 MOST_KEPT = 16  # instruments in memory before those that nobody plays are asked to go
 
 
-class Gauges(NamedTuple):
-    """Counts since the player was made; times in ns. fields.py says what they mean."""
+class Counts(NamedTuple):
+    """Counts since the player was made; times in ns. thread/memory.py says what they mean."""
 
     blocks: int
     lost: int
@@ -56,47 +60,39 @@ class Player:
     ) -> None:
         self.sample_rate, self.block_size, self.channels = sample_rate, block_size, channels
         self.seats = seats or Seats(channels)  # who is to play what; by itself, whoever comes is played everywhere
-        self.settings, self.numbers = np.full(x.X_SETTINGS, 0, np.int64), np.zeros(x.W_NUMBERS)
-        self._wishes = np.full(x.WISHES, -1, np.int64)
-        # Filled, not only reserved: the audio thread must not be the first to touch a page.
-        self._journal = np.full(x.ROWS + 2 * x.JOURNAL_SIZE, 0, np.int64)
-        self._log = np.full(x.ROWS + x.LOG_COLUMNS * x.LOG_SIZE, 0, np.int64)
-        self._gauges = np.full(x.GAUGES, 0, np.int64)
-        self._inlets = [_Inlet() for _ in range(x.INLETS)]
-        self._inlet_rows = np.array([inlet.addresses for inlet in self._inlets], np.int64)
+        self._block = aligned.zeros(size_of(Stage), np.uint8)
+        self.stage = seen(Stage, self.address)
         self._changing = Lock()  # instruments may be designed, and put on, in the background
         self._told: dict[str, int] = {}  # rows that each reader has seen
-        self.settings[x.X_CHANNELS], self.settings[x.X_LISTEN] = channels, ALL_CHANNELS
-        self._wishes[x.WISHED] = 0
-        self.settings[x.X_DELAY] = block_size if delay is None else delay
-        self.numbers[[x.W_FRAME, x.W_NOMINAL]] = 1e9 / sample_rate
-        inside = (self._inlet_rows, self._wishes, self._journal, self._log, self._gauges)
-        addresses = [array.ctypes.data for array in (self.settings, self.numbers, *inside)]
-        addresses.insert(x.P_ENSEMBLE, self.seats.address)
-        self._table = np.array([*addresses, 0], np.int64)
+        s = self.stage
+        s.outputs, s.listen, s.ensemble = channels, ALL_CHANNELS, self.seats.address
+        s.wishes.of_channel[:] = s.wishes.unknown = UNASKED
+        s.clock.delay = block_size if delay is None else delay
+        s.clock.frame = s.clock.nominal = 1e9 / sample_rate
         self._tape: Tape | None = None
 
     @property
     def address(self) -> int:
-        """The address of the player's table: all that the audio thread is given."""
-        return int(self._table.ctypes.data)
+        """Where the player's memory is: all that the audio thread is given."""
+        return int(self._block.ctypes.data)
 
     def inlet(self, number: int) -> int:
         """The address that a producer of events is given."""
-        return int(self._inlet_rows[number].ctypes.data)
+        return address(self.stage.inlets[number])
 
     def send(self, data: Sequence[int], at: int = 0, inlet: int = 0) -> bool:
         """Queue a message for `at` (ns of `compiled.now()`; 0: this moment); False if the inlet was full.
 
         A note-off or an all-sound-off is never lost. What is neither a channel message nor a tuning is ignored.
         """
-        if data and data[0] == TUNING:
+        if data and data[0] == midi.SYSEX:
             octet = octets_of(data)
             return bool(offer_tuning(self.inlet(inlet), at, octet.ctypes.data, octet.size))
-        short = bool(data) and data[0] & 0xE0 == 0xC0  # program change and channel pressure have one byte of data
-        if len(data) != (2 if short else 3) or not 0x80 <= data[0] < 0xF0 or not 0 <= max(data[1:]) < 0x80:
+        if not data or not midi.is_channel_message(data[0]) or len(data) != midi.size_of(data[0]):
             return True
-        return bool(send(self.inlet(inlet), at, data[0] | data[1] << 8 | (0 if short else data[2] << 16)))
+        if not 0 <= max(data[1:]) < midi.STATUS_BIT:
+            return True
+        return bool(send(self.inlet(inlet), at, midi.packed(*data)))
 
     def let_go(self, inlet: int) -> None:
         """End everything that an inlet holds; nobody else may be sending into it."""
@@ -104,30 +100,29 @@ class Player:
 
     def listen(self, channels: Sequence[int]) -> None:
         """Hear only these MIDI channels, 0 to 15."""
-        self.settings[x.X_LISTEN] = sum(1 << channel for channel in set(channels))
+        self.stage.listen = sum(1 << channel for channel in set(channels))
 
     def record(self, tape: Tape) -> None:
         """Let a tape run along, from the next stream on."""
-        self._tape, self._table[x.P_TAPE] = tape, tape.address
+        self._tape, self.stage.tape = tape, tape.address
 
     def pause_over(self, slack: float = 0.0) -> None:
         """A stream begins: its clock is new, and a block may be `slack` seconds late before it is missed."""
-        self.settings[x.X_ORIGIN] = 0
-        self.numbers[x.W_SLACK] = 1e9 * slack
+        self.stage.clock.origin, self.stage.clock.slack = 0, 1e9 * slack
 
     @property
     def instrument(self) -> Instrument | None:
         """The instrument that was chosen last, or that began the last note."""
         seats = self.seats
-        coming = np.flatnonzero(seats.parts[:, f.U_ALL])
-        latest = int(coming[-1]) if coming.size else int(seats.settings[f.D_LATEST])
-        begun = [number for number in sorted(seats.instruments) if number in seats.routes]
+        coming = np.flatnonzero(seats.desk.parts.everywhere)
+        latest = int(coming[-1]) if coming.size else int(seats.desk.latest)
+        begun = [number for number in sorted(seats.instruments) if number in seats.desk.routes]
         return seats.instruments.get(latest) or (seats.instruments[begun[0]] if begun else None)
 
     @property
     def polyphony(self) -> int:
         """Strings at a time of all instruments that notes begin on."""
-        return sum(i.polyphony for n, i in self.seats.instruments.items() if n in self.seats.routes)
+        return sum(i.polyphony for n, i in self.seats.instruments.items() if n in self.seats.desk.routes)
 
     def change(self, instrument: Instrument) -> bool:
         """Play this instrument on all channels from the next block on; what sounds rings out.
@@ -138,15 +133,15 @@ class Player:
         with self._changing:
             self._forget_absent()
             here = self.seats.instruments
-            number = next((n for n in range(f.PARTS) if here.get(n) is instrument), -1)
-            if number >= 0 and self.seats.parts[number, f.U_ASKED]:
+            number = next((n for n in range(PARTS) if here.get(n) is instrument), -1)
+            if number >= 0 and self.seats.desk.parts[number].asked:
                 return False
-            free = next((n for n in range(f.PARTS) if n not in here), -1)
+            free = next((n for n in range(PARTS) if n not in here), -1)
             if number < 0 and free < 0:
                 return False
-            self.seats.parts[:, f.U_ALL] = 0  # of several wishes the last counts
+            self.seats.desk.parts.everywhere = 0  # of several wishes the last counts
             if number >= 0:
-                self.seats.parts[number, f.U_ALL] = 1
+                self.seats.desk.parts[number].everywhere = 1
             else:
                 self.seats.put_on(free, instrument, on_all_channels=True)
             return True
@@ -164,17 +159,17 @@ class Player:
 
     def wishes(self) -> dict[int, int]:
         """Programs that were asked for and are not here yet, and their parts."""
-        numbers = {int(number) for number in self._wishes[: f.CHANNELS] if number >= 0}
-        return {number: int(self.seats.programs[number]) for number in sorted(numbers)}
+        numbers = {int(number) for number in self.stage.wishes.of_channel if number != UNASKED}
+        return {number: int(self.seats.desk.programs[number]) for number in sorted(numbers)}
 
     @property
     def wished(self) -> tuple[int, int]:
         """How often a program was asked for that was not here, and the last one of them that nobody knows, or -1."""
-        return int(self._wishes[x.WISHED]), int(self._wishes[x.UNKNOWN])
+        return int(self.stage.wishes.count[0]), int(self.stage.wishes.unknown)
 
     def forget_unknown(self) -> None:
         """It has been told."""
-        self._wishes[x.UNKNOWN] = -1
+        self.stage.wishes.unknown = UNASKED
 
     def instruments(self) -> list[Instrument]:
         """Those that may sound, the one that was chosen last first."""
@@ -194,44 +189,33 @@ class Player:
             self.seats.ask(number)
 
     @property
-    def gauges(self) -> Gauges:
+    def gauges(self) -> Counts:
         """What the audio thread has counted."""
-        return Gauges(*(int(value) for value in self._gauges))
+        return Counts(*(int(getattr(self.stage.gauges, name)) for name in Counts._fields))
 
     @property
     def events_lost(self) -> int:
         """Events for which an inlet had no room; the notes that they were to end have ended all the same."""
-        return sum(int(inlet.held[x.H_LOST]) for inlet in self._inlets)
+        return int(self.stage.inlets.lost.sum())
 
     def take_peak(self) -> tuple[float, float]:
         """The largest sound of two channels, before the limiter, since this was last asked."""
-        left, right = self.numbers[x.W_PEAK : x.W_PEAK + 2]
-        self.numbers[x.W_PEAK : x.W_PEAK + 2] = 0.0
+        left, right = self.stage.peak
+        self.stage.peak[:] = 0.0
         return float(left), float(right)
 
     def new_events(self, reader: str = "") -> Integers:
         """Rows of (sample, message) obeyed since this reader last asked; the oldest are missing if that is long ago."""
-        return self._since(f"events {reader}", self._journal, x.JOURNAL_SIZE, 2)
+        return self._since(f"events {reader}", self.stage.journal)
 
     def new_blocks(self, reader: str = "") -> Integers:
         """Rows of (start, duration, frames, lateness; ns) since this reader last asked."""
-        return self._since(f"blocks {reader}", self._log, x.LOG_SIZE, x.LOG_COLUMNS)
+        return self._since(f"blocks {reader}", self.stage.log)
 
-    def _since(self, name: str, array: Integers, size: int, columns: int) -> Integers:
+    def _since(self, name: str, book: Journal | BlockLog) -> Integers:
         """The audio thread writes on while this reads: what it may have written over is left out."""
-        counter = array.ctypes.data + array.itemsize * x.WRITTEN
-        written = read_shared(counter)
+        written, size = read_shared(address(book.written)), len(book.rows)
         first = max(self._told.get(name, 0), written - size)
         self._told[name] = written
-        rows = array[x.ROWS :].reshape(size, columns)[np.arange(first, written) & (size - 1)]
-        return rows[max(read_shared(counter) - size + 1 - first, 0) :]
-
-
-class _Inlet:
-    """The memory of one way in."""
-
-    def __init__(self) -> None:
-        self.ring = np.full(f.R_ROWS + 2 * f.RING_SIZE, 0, np.int64)
-        self.late = np.full(f.LATE, 0, np.int64)
-        self.held = np.full(x.HELD, 0, np.int64)
-        self.addresses = [array.ctypes.data for array in (self.ring, self.late, self.held)]
+        rows = book.rows[np.arange(first, written) & (size - 1)]
+        return rows[max(read_shared(address(book.written)) - size + 1 - first, 0) :]

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from engine.interrupts import Stopped
+from engine.live.ahead import Ahead
 from engine.live.audio.cards import Card
 from engine.live.audio.locked import lock_memory
 from engine.live.audio.portaudio import JACK
 from engine.live.audio.stream import Stream
 from engine.live.audio.watch import Watch
 from engine.live.changes import Programs
-from engine.live.demo import Demo
 from engine.live.meter import Meter, Reading
 from engine.live.midi.inputs import Inputs
 from engine.live.player import Player
@@ -39,6 +39,7 @@ from engine.synth.instrument import Instrument
 from engine.synth.silence import told
 
 TURN = 0.02  # s: a turn of the loop
+LEAD = 0.2  # s until a demo begins
 LOOK = 0.25  # s from one look at the devices to the next
 
 
@@ -87,7 +88,7 @@ class Session:
         self._programs, self._meter = Programs(self._player, names, plan.instrument), Meter(self._player)
         self._display = Display.for_stream(sys.stdout, quiet)
         self._recorder = Recorder(self._player, plan.record, plan.force, dict(plan.facts), self._say_problem)
-        self._demo: Demo | None = None
+        self._demo: Ahead | None = None
         self._inputs: Inputs | None = None
 
     def run(self) -> None:
@@ -116,8 +117,7 @@ class Session:
             if self._plan.keys and not keys.live:
                 self._display.say("note: --keys hears nothing: there is no terminal to type in", problem=True)
             if self._plan.score is not None:
-                events = self._plan.score.events(self._plan.sample_rate)
-                self._demo = Demo(self._player, ((at / self._plan.sample_rate, tuple(data)) for at, data in events))
+                self._demo = Ahead(self._player, self._plan.score.events(self._plan.sample_rate), LEAD)
             if refusal := lock_memory():
                 self._display.say(f"note: {refusal}")
             with suppress(KeyboardInterrupt, Stopped):

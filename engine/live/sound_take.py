@@ -6,11 +6,11 @@ What is not to be a WAV file is made from it at the end.
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
 import numpy as np
 
+from engine.files import wav
 from engine.files.audio_file import Format, audio_file
 from engine.files.errors import FileError
 from engine.files.formats import DEFAULT_DEPTH, codec_of
@@ -19,22 +19,16 @@ from engine.files.unfinished import Unfinished
 from engine.live.thread.tape import Tape
 
 WAVES = (".wav", ".wave")
-_FLOATS, _ENDLESS, _CHUNK = 3, (1 << 32) - 1, 1 << 16
-# RIFF or RF64, room for RF64's sizes, the shape of the samples, their number, their beginning.
-_HEAD = struct.Struct("<4sI4s 4sIQQQI 4sIHHIIHHH 4sII 4sI")
+_DEPTH, _CHUNK = "32f", 1 << 16
 
 
 def head_of(rate: int, channels: int, frames: int | None) -> bytes:
-    """What a WAV file of floats begins with; without `frames`, of one that has no end yet."""
-    frame = 4 * channels
-    size = 0 if frames is None else frames * frame
-    whole, large = size + _HEAD.size - 8, frames is not None and size + _HEAD.size > _ENDLESS
-    unknown = large or frames is None
-    room = (b"ds64", 28, whole, size, frames or 0, 0) if large else (b"JUNK", 28, 0, 0, 0, 0)
-    shape = (b"fmt ", 18, _FLOATS, channels, rate, rate * frame, frame, 32, 0)
-    fact = (b"fact", 4, _ENDLESS if unknown else frames)
-    riff = (b"RF64" if large else b"RIFF", _ENDLESS if unknown else whole, b"WAVE")
-    return _HEAD.pack(*riff, *room, *shape, *fact, b"data", _ENDLESS if unknown else size)
+    """What such a file begins with, always as long: it becomes RF64 in place when it turns out to be that large."""
+    large = frames is not None and _HEAD + 4 * channels * frames >= 1 << 32
+    return wav.head_of(rate, channels, _DEPTH, frames, large=large, room=True)
+
+
+_HEAD = len(head_of(1, 1, None))
 
 
 class SoundTake:
@@ -58,10 +52,10 @@ class SoundTake:
     def left(file: Unfinished) -> SoundTake | None:
         """What was left behind; None if it is no such file."""
         with file.opened() as sound:
-            head = sound.read(_HEAD.size)
-        if len(head) < _HEAD.size:
+            head = sound.read(_HEAD)
+        if len(head) < _HEAD:
             return None
-        channels, rate = _HEAD.unpack(head)[12:14]
+        rate, channels = wav.shape_of(head)
         if not (0 < channels <= 1024 and 0 < rate * channels < 1 << 28):
             return None
         take = SoundTake(file, rate, channels)
@@ -77,7 +71,7 @@ class SoundTake:
     @property
     def frames(self) -> int:
         """Whole ones on disk."""
-        return (self.file.size - _HEAD.size) // (4 * self._channels)
+        return (self.file.size - _HEAD) // (4 * self._channels)
 
     @property
     def empty(self) -> bool:
@@ -97,7 +91,7 @@ class SoundTake:
         """The whole sound under this name, or nothing."""
         self.collect()
         if path.suffix.lower() in WAVES:
-            size = _HEAD.size + self.frames * 4 * self._channels
+            size = _HEAD + self.frames * 4 * self._channels
             self.file.finish(head_of(self._rate, self._channels, self.frames), size)
             publish(self.file.path, path, force)
         else:
@@ -107,7 +101,7 @@ class SoundTake:
     def _convert(self, path: Path, force: bool) -> None:
         form = Format(self._rate, self._channels)
         with self.file.opened() as sound, audio_file(path, form, self.frames, force=force) as target:
-            sound.seek(_HEAD.size)
+            sound.seek(_HEAD)
             for at in range(0, self.frames, _CHUNK):
                 data = sound.read(4 * self._channels * min(_CHUNK, self.frames - at))
                 target.write(np.frombuffer(data, "<f4").astype(np.float32).reshape(-1, self._channels))

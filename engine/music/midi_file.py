@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from engine import messages as midi
 from engine.music.errors import ScoreError
-from engine.music.midi_run import Runs
+from engine.music.midi_run import MORE, Runs
 from engine.music.score import MOST_TUNINGS, Score, is_tuning, tuning_row, weight
 from engine.physics.string import Array
 from engine.printable import printable
@@ -32,7 +33,7 @@ _DEFAULT_TEMPO = 500_000  # µs per quarter note: 120 a minute
 # SMPTE division: its upper byte names the frames a second; 29 is television's 30 drop-frame.
 _FRAME_RATES = {24: 24.0, 25: 25.0, 29: 30_000 / 1001, 30: 30.0}
 
-_TEXT, _TEMPO, _END_OF_TRACK = 0x01, 0x51, 0x2F
+TEXT, TEMPO, END_OF_TRACK = 0x01, 0x51, 0x2F  # kinds of remarks (midi.META)
 FACTS = b"jawari "  # begins a text of the first track that tells what a take was played on; JSON follows
 MOST_FACTS = 65_536  # bytes
 
@@ -122,7 +123,7 @@ def _header(data: bytes) -> Header:
         if not division:
             raise ScoreError("has 0 ticks in a quarter note, so nothing has a time; save it anew")
         return Header(kind, tracks, 1e-6 / division, True, size)
-    frames, parts = 256 - (division >> 8), division & 0xFF
+    frames, parts = 256 - division // 256, division % 256
     if frames not in _FRAME_RATES or not parts:
         raise ScoreError(f"has {parts} ticks in each of {frames} frames a second, which is no SMPTE time; save it anew")
     return Header(kind, tracks, 1.0 / (_FRAME_RATES[frames] * parts), False, size)
@@ -157,39 +158,39 @@ def _read_events(track: memoryview, events: Events, first_track: bool) -> tuple[
                 continue
             began = at
             count += 1
-            if not count & 0xFF:
+            if not count % 0x100:
                 events.spend(0x100)
-            delta, at = _variable(track, at) if track[at] & 0x80 else (track[at], at + 1)
+            delta, at = _variable(track, at) if track[at] & MORE else (track[at], at + 1)
             tick += delta
             status = track[at]
-            if status & 0x80:
+            if status & midi.STATUS_BIT:
                 at += 1
             else:  # running status; many files let it last through meta events, which does no harm
                 status = running
-            if 0x80 <= status < 0xF0:
+            if midi.is_channel_message(status):
                 running = status
                 first = track[at]
-                second, at = (0, at + 1) if status & 0xE0 == 0xC0 else (track[at + 1], at + 2)
-                if (first | second) & 0x80:
+                second, at = (0, at + 1) if midi.size_of(status) == 2 else (track[at + 1], at + 2)
+                if (first | second) & midi.STATUS_BIT:
                     raise Damage("a message is cut off by another one")
                 ticks.append(tick)
                 data.extend((status, first, second))
                 plain += 1
                 continue
             plain = 0
-            if status == 0xFF:
+            if status == midi.META:
                 kind = track[at]
                 body, at = _body(track, at + 1)
-                if kind == _END_OF_TRACK:
+                if kind == END_OF_TRACK:
                     return at, ""
-                if kind == _TEMPO:
+                if kind == TEMPO:
                     _read_tempo(body[-3:], tick, events)
-                elif kind == _TEXT and first_track and body[: len(FACTS)] == FACTS:
+                elif kind == TEXT and first_track and body[: len(FACTS)] == FACTS:
                     _read_facts(bytes(body), events)
-            elif status in (0xF0, 0xF7):  # of all that is system exclusive only tunings mean something to a string
+            elif status in (midi.SYSEX, midi.SYSEX_END):  # the latter goes on with one, or begins anything
                 body, at = _body(track, at)
-                if status == 0xF0:
-                    _read_tuning(b"\xf0" + body, tick, events)
+                if status == midi.SYSEX:  # of all these only tunings mean something to a string
+                    _read_tuning(bytes((status, *body)), tick, events)
             else:
                 raise Damage("no such event")
     except Damage as damage:
@@ -237,7 +238,7 @@ def _variable(track: memoryview, at: int) -> tuple[int, int]:
     for at in range(at, at + 4):  # noqa: B020
         byte = track[at]
         value = value << 7 | byte & 0x7F
-        if byte < 0x80:
+        if byte < MORE:
             return value, at + 1
     raise Damage("a number of more than four bytes")
 

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from engine import messages as midi
 from engine.compiled import called_by_python
 
 AT, TICK, RUNNING, STATE = range(4)  # where the reader is in the track, and what it remembers
 ROOM = 1 << 14  # messages at a time
+MORE = 0x80  # of a byte of a number: another one follows, with seven bits more
 
 
 class Runs:
@@ -39,22 +41,22 @@ def read_run(track: Any, state: Any, ticks: Any, data: Any) -> Any:
         while more > 0 and next_at < track.size:
             octet = int(track[next_at])
             wait, next_at, more = wait << 7 | octet & 0x7F, next_at + 1, more - 1
-            if octet < 0x80:
+            if octet < MORE:
                 more = -1
         if more >= 0 or next_at + 1 >= track.size:
             break
         status = int(track[next_at])
-        if status & 0x80:
+        if status & midi.STATUS_BIT:
             next_at += 1
         else:
             status = running
-        size = 1 if status & 0xE0 == 0xC0 else 2
-        if status < 0x80 or status >= 0xF0 or next_at + size > track.size:
+        end = next_at + midi.size_of(status) - 1
+        if not midi.is_channel_message(status) or end > track.size:
             break
-        first, second = int(track[next_at]), int(track[next_at + 1]) if size == 2 else 0
-        if (first | second) & 0x80:
+        first, second = int(track[next_at]), int(track[next_at + 1]) if end == next_at + 2 else 0
+        if (first | second) & midi.STATUS_BIT:
             break
-        at, tick, running = next_at + size, tick + wait, status
+        at, tick, running = end, tick + wait, status
         ticks[count] = tick
         data[3 * count], data[3 * count + 1], data[3 * count + 2] = status, first, second
         count += 1

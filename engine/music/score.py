@@ -10,24 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import messages as midi
 from engine.music.errors import ScoreError
 from engine.music.note import Note
 from engine.physics.string import Array
 from engine.preset.complaints import shown
+from engine.synth.mts import ONE_BY_ONE, ONE_BY_ONE_OF_BANK, STANDARD
 
 Bytes = NDArray[np.uint8]
 Event = tuple[int, Sequence[int]]  # sample, bytes
 
-NOTE_OFF, NOTE_ON, KEY_PRESSURE, CONTROL = 0x80, 0x90, 0xA0, 0xB0
-TUNING = 0xF0  # of a row that stands for a SysEx message: the other 20 bits are its number among `tunings`
+TUNING = midi.SYSEX  # of a row that stands for a SysEx message: the other 20 bits are its number among `tunings`
 MOST_TUNINGS = 1 << 20
-KEYS = 128
-RPN_FINE, ZONE = 100, 6  # the registered parameter by which a manager forms an MPE zone
-MANAGERS = (0, 15)
 DRUMS = 9  # the channel that General MIDI keeps for them, counted from 0
-_PEDALS = (64, 66)
-# Data entry and the parameter it is for: their order carries the meaning, so a cut keeps them all, as it does tunings.
-_PARAMETERS = (6, 38, 96, 97, 98, 99, 100, 101)
 _AT_A_TIME = 1000  # events turned into Python objects at once
 
 
@@ -54,7 +49,7 @@ class Score:
     def strings(self) -> int:
         """How many can sound at a time at most: every key of every channel that is struck has one of its own."""
         struck = self.data[_strikes(self.data)].astype(np.int64)
-        return int(np.unique((struck[:, 0] & 0x0F) << 7 | struck[:, 1]).size)
+        return int(np.unique(midi.channel(struck[:, 0]) << 7 | struck[:, 1]).size)
 
     def events(self, rate: float) -> Iterator[Event]:
         """(sample, message bytes) in time order, at this sample rate."""
@@ -62,27 +57,27 @@ class Score:
             samples = np.rint(self.seconds[at : at + _AT_A_TIME] * rate).astype(np.int64)
             for sample, (status, *values) in zip(samples.tolist(), self.data[at : at + _AT_A_TIME].tolist()):
                 if status >= TUNING:
-                    yield sample, self.tunings[(status & 0x0F) << 16 | values[0] << 8 | values[1]]
-                else:  # program change (Cn) and channel pressure (Dn) have one data byte
-                    yield sample, (status, *(values[:1] if status & 0xE0 == 0xC0 else values))
+                    yield sample, self.tunings[tuning_of(status, *values)]
+                else:
+                    yield sample, (status, *values)[: midi.size_of(status)]
 
     def of_channels(self, channels: Iterable[int]) -> Score:
         """Only the messages of these channels (from 0), all tunings, and what MPE zones' managers steer them by."""
-        status, steering = self.data[:, 0], _kind(self.data) > KEY_PRESSURE
-        wanted = np.isin(status & 0x0F, list(channels)) | (status >= TUNING)
+        status, steering = self.data[:, 0], _kind(self.data) > midi.KEY_PRESSURE
+        wanted = np.isin(midi.channel(status), list(channels)) | (status >= TUNING)
         for manager in self.managers:
-            wanted |= (status & 0x0F == manager) & steering
+            wanted |= (midi.channel(status) == manager) & steering
         return self._pick(wanted)
 
     @property
     def managers(self) -> list[int]:
         """The channels that form MPE zones."""
-        forming = (self.data[:, 1] == RPN_FINE) & (self.data[:, 2] == ZONE)
-        return [manager for manager in MANAGERS if (forming & (self.data[:, 0] == CONTROL | manager)).any()]
+        forming = (self.data[:, 1] == midi.RPN_FINE) & (self.data[:, 2] == midi.ZONE)
+        return [manager for manager in midi.MANAGERS if (forming & (self.data[:, 0] == midi.CONTROL | manager)).any()]
 
     def without_drums(self) -> Score:
         """Without channel 10, and a remark on it, if it is one of drums: a file's that is neither MPE nor our take."""
-        drums = (self.data[:, 0] & 0x0F == DRUMS) & (self.data[:, 0] < TUNING)
+        drums = (midi.channel(self.data[:, 0]) == DRUMS) & (self.data[:, 0] < TUNING)
         notes = int((drums & _strikes(self.data)).sum())
         if not notes or self.managers or self.facts:
             return self
@@ -91,13 +86,13 @@ class Score:
 
     def of_key(self, key: int) -> Score:
         """Only this key's notes, with everything that steers all keys."""
-        return self._pick((_kind(self.data) > KEY_PRESSURE) | (self.data[:, 1] == key))
+        return self._pick((_kind(self.data) > midi.KEY_PRESSURE) | (self.data[:, 1] == key))
 
     def parts(self, by: str) -> dict[str, Score]:
         """A score for every channel or key that sounds, by name; they all last as long as the whole."""
         if by == "key":
             return {f"key-{key:03}": self.of_key(key) for key in self.keys}
-        channels = np.unique(self.data[_strikes(self.data), 0] & 0x0F)
+        channels = np.unique(midi.channel(self.data[_strikes(self.data), 0]))
         return {f"channel-{channel + 1:02}": self.of_channels([channel]) for channel in channels.tolist()}
 
     def between(self, start: float = 0.0, end: float | None = None) -> Score:
@@ -133,7 +128,7 @@ def score_of_notes(notes: Iterable[Note]) -> Score:
         string, down = (note.channel, note.key), order == 1
         held[string] = held.get(string, 0) + (1 if down else -1)
         if down or held[string] == 0:
-            kind, velocity = (NOTE_ON, note.velocity) if down else (NOTE_OFF, 64)
+            kind, velocity = (midi.NOTE_ON, note.velocity) if down else (midi.NOTE_OFF, 64)
             seconds.append(time)
             rows.append((kind | note.channel, note.key, velocity))
     return _score(seconds, rows)
@@ -157,41 +152,49 @@ def score_of_messages(messages: Iterable[Any]) -> Score:
 
 
 def is_tuning(data: bytes) -> bool:
-    """Whether a SysEx message, from 0xF0 to 0xF7, is about tuning; the instrument decides what it makes of it."""
-    return len(data) > 5 and data[0] == TUNING and data[1] in (0x7E, 0x7F) and data[3] == 8 and data[-1] == 0xF7
+    """Whether these bytes are a SysEx message about tuning; the instrument decides what it makes of it."""
+    if len(data) < 6 or data[0] != midi.SYSEX or data[-1] != midi.SYSEX_END:
+        return False
+    return data[1] in (midi.NOT_REAL_TIME, midi.REAL_TIME) and data[3] == STANDARD
 
 
 def tuning_row(number: int) -> tuple[int, int, int]:
     """The row that stands for a tuning."""
-    return TUNING | number >> 16, number >> 8 & 0xFF, number & 0xFF
+    return TUNING | number >> 16, number // 256 % 256, number % 256
+
+
+def tuning_of(status: int, first: int, second: int) -> int:
+    """The number of the tuning that a row stands for."""
+    return int(midi.channel(status)) << 16 | first << 8 | second
 
 
 def weight(data: Sequence[int]) -> int:
     """How many places a message may take in the instrument's ring: a tuning takes one for each key that it moves."""
-    if data[0] != TUNING:
+    if data[0] != midi.SYSEX:
         return 1
-    count = {2: 6, 7: 7}.get(data[4], len(data))  # where a single note change says how many
-    return min(data[count], KEYS) if count < len(data) else KEYS
+    count = {ONE_BY_ONE: 6, ONE_BY_ONE_OF_BANK: 7}.get(data[4], len(data))  # where a single note change says how many
+    return min(data[count], midi.KEYS) if count < len(data) else midi.KEYS
 
 
 def _score(seconds: list[float], rows: Sequence[tuple[int, ...]]) -> Score:
     return Score(np.array(seconds, float), np.array(rows, np.uint8).reshape(-1, 3), max(seconds, default=0.0))
 
 
-def _kind(data: Bytes) -> Bytes:
-    return np.bitwise_and(data[:, 0], 0xF0, dtype=np.uint8)
+def _kind(data: Bytes) -> Any:
+    return midi.kind(data[:, 0])
 
 
 def _strikes(data: Bytes) -> NDArray[np.bool_]:
-    return (_kind(data) == NOTE_ON) & (data[:, 2] > 0)
+    return (_kind(data) == midi.NOTE_ON) & (data[:, 2] > 0)
 
 
 def _last_settings(data: Bytes) -> Bytes:
     """What earlier messages leave set: the last of every controller, bend, pressure and program, in their order."""
-    data = data[_kind(data) > KEY_PRESSURE]
-    control = _kind(data) == CONTROL
+    data = data[_kind(data) > midi.KEY_PRESSURE]
+    control = _kind(data) == midi.CONTROL
     names = data[:, 0].astype(np.int64) << 8 | np.where(control, data[:, 1], 0)
-    ordered = (control & np.isin(data[:, 1], _PARAMETERS)) | (_kind(data) == TUNING)
+    # Of parameters and their data, as of tunings, the order carries the meaning: a cut keeps them all.
+    ordered = (control & np.isin(data[:, 1], midi.PARAMETERS)) | (_kind(data) == TUNING)
     names[ordered] = -1 - np.flatnonzero(ordered)  # all different
     _, from_the_end = np.unique(names[::-1], return_index=True)
     return data[np.sort(len(data) - 1 - from_the_end)]
@@ -200,12 +203,14 @@ def _last_settings(data: Bytes) -> Bytes:
 def _releases(data: Bytes) -> Bytes:
     """Messages that let go every key and pedal still down after these."""
     down: dict[tuple[int, int], tuple[int, int, int]] = {}
-    for status, key, value in data[(_kind(data) <= NOTE_ON) | (_kind(data) == CONTROL)].tolist():
-        kind, channel = status & 0xF0, status & 0x0F
-        if kind == CONTROL and key not in _PEDALS:
+    for status, key, value in data[(_kind(data) <= midi.NOTE_ON) | (_kind(data) == midi.CONTROL)].tolist():
+        kind, channel = midi.kind(status), midi.channel(status)
+        if kind == midi.CONTROL and key not in midi.HOLDING_PEDALS:
             continue
-        name = (status | NOTE_ON if kind <= NOTE_ON else status, key)
+        name = (midi.CONTROL if kind == midi.CONTROL else midi.NOTE_ON) | channel, key
         down.pop(name, None)
-        if kind != NOTE_OFF and value > 0:
-            down[name] = (CONTROL | channel, key, 0) if kind == CONTROL else (NOTE_OFF | channel, key, 64)
+        if kind == midi.CONTROL and value > 0:
+            down[name] = (midi.CONTROL | channel, key, 0)
+        elif kind == midi.NOTE_ON and value > 0:
+            down[name] = (midi.NOTE_OFF | channel, key, 64)
     return np.array(list(down.values()), np.uint8).reshape(-1, 3)

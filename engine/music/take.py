@@ -19,11 +19,13 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import messages as midi
 from engine.errors import EngineError
 from engine.files.errors import FileError
 from engine.files.target import named, whole_file
 from engine.files.unfinished import Unfinished
-from engine.music.midi_file import FACTS
+from engine.music.midi_file import END_OF_TRACK, FACTS, TEMPO, TEXT
+from engine.music.midi_run import MORE
 from engine.synth.mts import TUNING, sysex
 
 Integers = NDArray[np.int64]
@@ -116,12 +118,12 @@ class Take:
     def write(self, path: Path, force: bool) -> None:
         """The whole take under this name, or nothing; its journal goes when it is there."""
         self._flush()
-        with whole_file(path, force) as part, part.open("wb") as midi:
+        with whole_file(path, force) as part, part.open("wb") as file:
             for data in midi_file(self._tables(), self._rate, self._facts):
-                midi.write(data)
-            size = midi.tell()
-            midi.seek(_SIZE_AT)
-            midi.write((size - _SIZE_AT - 4).to_bytes(4))
+                file.write(data)
+            size = file.tell()
+            file.seek(_SIZE_AT)
+            file.write((size - _SIZE_AT - 4).to_bytes(4))
         self.file.remove()
 
     def _tables(self) -> Iterator[Integers]:
@@ -149,8 +151,8 @@ def midi_file(tables: Iterable[Integers], sample_rate: int, facts: dict[str, Any
     yield b"MThd" + struct.pack(">IHHH", 6, 0, 1, ticks) + b"MTrk" + bytes(4)
     if facts:
         text = FACTS + json.dumps(facts).encode()
-        yield b"\0\xff\x01" + _number(len(text)) + text
-    yield b"\0\xff\x51\x03" + tempo.to_bytes(3)
+        yield _number(0) + _remark(TEXT, text)
+    yield _number(0) + _remark(TEMPO, tempo.to_bytes(3))
     last = 0
     for rows in _in_order(tables):
         waits = np.diff(rows[:, 0], prepend=last)
@@ -159,10 +161,10 @@ def midi_file(tables: Iterable[Integers], sample_rate: int, facts: dict[str, Any
             yield _events(waits[begin:far], rows[begin:far, 1])
             if far < len(rows):  # texts without a word, on the way there
                 times, waits[far] = divmod(int(waits[far]), LONGEST_WAIT)
-                yield (_number(LONGEST_WAIT) + b"\xff\x01\0") * times
+                yield (_number(LONGEST_WAIT) + _remark(TEXT, b"")) * times
             begin = far
         last = int(rows[-1, 0]) if len(rows) else last
-    yield b"\0\xff\x2f\0"
+    yield _number(0) + _remark(END_OF_TRACK, b"")
 
 
 def _in_order(tables: Iterable[Integers]) -> Iterator[Integers]:
@@ -181,12 +183,10 @@ def _events(waits: Integers, messages: Integers) -> bytes:
     """Messages with the ticks before each: of a row with all bytes that one can have, those that it has are used."""
     rows, used = np.zeros((len(waits), _MOST), np.uint8), np.zeros((len(waits), _MOST), bool)
     for column, shift in enumerate((21, 14, 7, 0)):
-        rows[:, column] = waits >> shift & 0x7F | (0x80 if shift else 0)
+        rows[:, column] = waits >> shift & 0x7F | (MORE if shift else 0)
         used[:, column] = waits >> shift > 0 if shift else True
-    for column in range(3):
-        rows[:, 4 + column] = messages >> 8 * column & (0x7F if column else 0xFF)
-        used[:, 4 + column] = True
-    used[:, 6] = rows[:, 4] & 0xE0 != 0xC0  # program change and channel pressure have one byte of data
+    rows[:, 4], rows[:, 5], rows[:, 6] = midi.status(messages), midi.first(messages), midi.second(messages)
+    used[:, 4:6], used[:, 6] = True, midi.size_of(messages) == 3
     for n in np.flatnonzero(rows[:, 4] == TUNING).tolist():
         status, *others = sysex(int(messages[n]))
         whole = (status, len(others), *others)  # as MIDI files have it
@@ -195,9 +195,13 @@ def _events(waits: Integers, messages: Integers) -> bytes:
     return rows[used].tobytes()
 
 
+def _remark(kind: int, text: bytes) -> bytes:
+    return bytes((midi.META, kind)) + _number(len(text)) + text
+
+
 def _number(value: int) -> bytes:
     """Seven bits a byte, as MIDI files write numbers."""
-    return bytes([*(0x80 | value >> shift & 0x7F for shift in (21, 14, 7) if value >> shift), value & 0x7F])
+    return bytes([*(MORE | value >> shift & 0x7F for shift in (21, 14, 7) if value >> shift), value & 0x7F])
 
 
 # --- the journal ------------------------------------------------------------------------------------------------------

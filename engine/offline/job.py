@@ -14,10 +14,10 @@ import numpy as np
 
 from engine.ending import carefree
 from engine.files.audio_file import AudioFile, Format, Sound, audio_file
-from engine.files.formats import FULL_SCALE
+from engine.files.formats import FULL_SCALE, codec_of
 from engine.music.score import Score
-from engine.offline.levels import Level, Meter, Spool, Wanted, level, limited
-from engine.offline.stream import Player, most_frames, stream
+from engine.offline.levels import Gain, LevelMeter, Spool, Wanted, level, limited
+from engine.offline.stream import Playable, most_frames, stream
 from engine.preset.loader import Preset
 from engine.preset.rack import Rack
 from engine.preset.tuning import Tuning
@@ -25,7 +25,7 @@ from engine.units import db_to_gain, gain_to_db, key_to_note
 
 
 @dataclass(frozen=True)
-class Setup:
+class Manner:
     """How an instrument is set up, beside its preset."""
 
     sample_rate: float = 48_000
@@ -71,7 +71,7 @@ class Treatment:
 
 
 @dataclass(frozen=True)
-class Output:
+class OutputFile:
     """A file and what is played into it."""
 
     path: Path
@@ -86,9 +86,9 @@ class Job:
     """
 
     preset: Preset | Rack
-    setup: Setup
+    setup: Manner
     treatment: Treatment
-    outputs: tuple[Output, ...]
+    outputs: tuple[OutputFile, ...]
     together: str = ""
 
     @property
@@ -97,7 +97,7 @@ class Job:
         return sum(output.score.length + (self.treatment.tail or 0.0) for output in self.outputs)
 
 
-def make_player(preset: Preset | Rack, setup: Setup) -> Any:
+def make_player(preset: Preset | Rack, setup: Manner) -> Any:
     """The instrument, or the ensemble of a rack."""
     from engine.synth.ensemble import Ensemble, design_part  # late: only what sounds pays for it
     from engine.synth.instrument import Instrument
@@ -144,22 +144,22 @@ def run_job(
 class _Take(NamedTuple):
     """An output that is played and not written yet."""
 
-    output: Output
+    output: OutputFile
     file: AudioFile
     spool: Spool
     facts: dict[str, Any]
     seconds: float  # that it took
 
 
-def _stream(player: Any, job: Job, output: Output, made: Callable[[float], None]) -> dict[str, Any]:
+def _stream(player: Any, job: Job, output: OutputFile, made: Callable[[float], None]) -> dict[str, Any]:
     """Play straight into the file."""
     began = time.perf_counter()
     with _open(player, job, output) as file:
-        written = _write(job, output, file, _sound(player, job, output, made), Level(db_to_gain(job.treatment.gain)))
+        written = _write(job, output, file, _sound(player, job, output, made), Gain(db_to_gain(job.treatment.gain)))
     return written | _facts(player, output) | _timing(written, time.perf_counter() - began)
 
 
-def _play(player: Any, job: Job, output: Output, made: Callable[[float], None], kept: ExitStack) -> _Take:
+def _play(player: Any, job: Job, output: OutputFile, made: Callable[[float], None], kept: ExitStack) -> _Take:
     """Play, and let the sound wait beside the file that is made for it."""
     began = time.perf_counter()
     file = kept.enter_context(_open(player, job, output))
@@ -172,29 +172,31 @@ def _settle(job: Job, take: _Take, peak: float) -> dict[str, Any]:
     """Write what was played, now that the peak of all that belongs together is known."""
     began, how = time.perf_counter(), job.treatment
     full_scale = inf if how.limit else FULL_SCALE[how.depth]
-    chosen = level(peak, take.spool.meter.loudness_lufs, how.wanted, full_scale)
+    form = take.file.form
+    floats = "32f" in codec_of(take.output.path, form.rate, form.depth, form.unnamed).depths
+    chosen = level(peak, take.spool.meter.loudness_lufs, how.wanted, full_scale, floats)
     written = _write(job, take.output, take.file, take.spool.chunks(), chosen)
     return written | take.facts | _timing(written, take.seconds + time.perf_counter() - began)
 
 
-def _open(player: Any, job: Job, output: Output) -> AbstractContextManager[AudioFile]:
+def _open(player: Any, job: Job, output: OutputFile) -> AbstractContextManager[AudioFile]:
     how = job.treatment
     form = Format(int(player.sample_rate), player.channels, how.depth, how.seed, how.format)
     frames = most_frames(output.score, form.rate, how.tail)
     return audio_file(output.path, form, frames, force=how.force, exact=how.tail is not None)
 
 
-def _sound(player: Player, job: Job, output: Output, made: Callable[[float], None]) -> Iterator[Sound]:
+def _sound(player: Playable, job: Job, output: OutputFile, made: Callable[[float], None]) -> Iterator[Sound]:
     player.reset()
     for chunk in stream(player, output.score, job.treatment.tail):
         yield chunk
         made(len(chunk) / player.sample_rate)
 
 
-def _write(job: Job, output: Output, file: AudioFile, sound: Iterable[Sound], chosen: Level) -> dict[str, Any]:
+def _write(job: Job, output: OutputFile, file: AudioFile, sound: Iterable[Sound], chosen: Gain) -> dict[str, Any]:
     """The sound at its level into the file, and what was measured on the way."""
     form, limit = file.form, job.treatment.limit
-    before, after, bent, gain = 0.0, Meter(form.rate, form.channels), 0, np.float32(chosen.gain)
+    before, after, bent, gain = 0.0, LevelMeter(form.rate, form.channels), 0, np.float32(chosen.gain)
     for chunk in sound:
         before = max(before, float(np.abs(chunk).max(initial=0.0)))
         louder = chunk * gain
@@ -220,7 +222,7 @@ def _write(job: Job, output: Output, file: AudioFile, sound: Iterable[Sound], ch
     }
 
 
-def _facts(player: Any, output: Output) -> dict[str, Any]:
+def _facts(player: Any, output: OutputFile) -> dict[str, Any]:
     """What the instrument has to say of what it has just played."""
     silent = {key_to_note(key): player.silent_keys[key] for key in output.score.keys if key in player.silent_keys}
     return {

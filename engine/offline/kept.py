@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-from engine.offline.job import Setup
+from engine.offline.job import Manner
 from engine.physics.barrier import Barrier
 from engine.preset.loader import Preset
 from engine.preset.rack import Rack
@@ -28,7 +28,7 @@ class Kept:
         self._lock = Lock()
 
     @contextmanager
-    def lent(self, make: Callable[[Preset | Rack, Setup], Any], preset: Preset | Rack, setup: Setup) -> Iterator[Any]:
+    def lent(self, make: Callable[[Preset | Rack, Manner], Any], preset: Preset | Rack, setup: Manner) -> Iterator[Any]:
         """An instrument as good as new, for as long as the `with` block lasts."""
         key = (make, preset, setup)
         player = self._take(key) if _lasting(key) else None
@@ -53,7 +53,7 @@ class Kept:
                 del self._idle[0]
 
 
-def _lasting(key: tuple[Any, Preset | Rack, Setup]) -> bool:
+def _lasting(key: tuple[Any, Preset | Rack, Manner]) -> bool:
     """Whether what is made of an equal key sounds the same: not of what can change, nor of somebody's own barrier.
 
     Racks are not kept: they make their instruments while they play.

@@ -21,7 +21,7 @@ from engine.units import db_to_gain, gain_to_db
 IN_MEMORY = 1 << 23  # bytes of sound that waits for its level: 22 s of stereo at 48 kHz
 
 
-class Meter:
+class LevelMeter:
     """Frames, peak and loudness of what goes past."""
 
     def __init__(self, rate: int, channels: int) -> None:
@@ -51,7 +51,7 @@ class Spool:
     """
 
     def __init__(self, path: Path, rate: int, channels: int) -> None:
-        self.meter = Meter(rate, channels)
+        self.meter = LevelMeter(rate, channels)
         self._path, self._channels = path, channels
 
     def __enter__(self) -> Self:
@@ -92,17 +92,18 @@ class Spool:
         return FileError(f"{named(self._path)}: cannot be written ({reason}); make room or choose another place")
 
 
-class Level(NamedTuple):
+class Gain(NamedTuple):
     """What a sound is multiplied by, and what there is to say about it."""
 
     gain: float
     remark: str = ""
 
 
-def level(peak: float, lufs: float | None, wanted: Wanted, full_scale: float) -> Level:
+def level(peak: float, lufs: float | None, wanted: Wanted, full_scale: float, floats: bool = True) -> Gain:
     """The gain that gives what is wanted, lowered where a sample would be over full scale and be cut off.
 
     `full_scale` is the largest sample that a file's format holds; infinity for floats, and for what will be limited.
+    `floats` says whether it could hold those, which keep any level.
     """
     gain, remark = db_to_gain(wanted.gain), ""
     if wanted.peak is not None and peak > 0.0:
@@ -113,13 +114,12 @@ def level(peak: float, lufs: float | None, wanted: Wanted, full_scale: float) ->
         remark = "shorter than 400 ms or silent: it has no loudness, and is left as it is"
     loud = gain * peak
     if loud <= full_scale:
-        return Level(gain, remark)
+        return Gain(gain, remark)
     if loud <= 1.0 + 1e-9:  # what was asked for, but for the last bit
-        return Level(full_scale / peak)
+        return Gain(full_scale / peak)
     lowered = f"lowered by {gain_to_db(loud / CEILING):.1f} dB so that nothing is cut off"
-    return Level(
-        CEILING / peak, f"peak {gain_to_db(loud):+.1f} dBFS, {lowered}; --bit-depth 32f keeps the level, --limit bends"
-    )
+    keeps = f"{'' if floats else '.wav with '}--bit-depth 32f keeps the level"
+    return Gain(CEILING / peak, f"peak {gain_to_db(loud):+.1f} dBFS, {lowered}; {keeps}, --limit bends")
 
 
 class Wanted(NamedTuple):

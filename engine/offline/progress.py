@@ -7,6 +7,8 @@ import time
 from types import TracebackType
 from typing import TextIO
 
+from engine.terminal import Line
+
 _WIDTH = 24
 _REFRESH = 0.1  # s
 
@@ -16,12 +18,11 @@ class Progress:
 
     def __init__(self, label: str, total: float, stream: TextIO | None = None) -> None:
         self._label, self._total = label, total
-        self._stream = sys.stderr if stream is None else stream
-        self._watched = self._stream.isatty()
+        self._line = Line(sys.stderr if stream is None else stream)
         self._made, self._first, self._began, self._shown = 0.0, 0.0, time.perf_counter(), 0.0
 
     def __enter__(self) -> Progress:
-        self._show(f"{self._label} is being set up")
+        self._line.show(f"{self._label} is being set up")
         return self
 
     def advance(self, seconds: float) -> None:
@@ -32,7 +33,7 @@ class Progress:
         self._made += seconds
         if now - self._shown >= _REFRESH:
             self._shown = now
-            self._show(self.line(now))
+            self._line.show(self.line(now))
 
     def line(self, now: float) -> str:
         """What the terminal shows at a time of the performance counter."""
@@ -42,10 +43,5 @@ class Progress:
         speed = (self._made - self._first) / max(now - self._began, 1e-9)
         return f"{self._label} [{bar}] {state}  {speed:.1f}x real time"
 
-    def _show(self, text: str) -> None:
-        if self._watched:
-            self._stream.write(f"\r{text}\x1b[K")
-            self._stream.flush()
-
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self._show("")
+        self._line.clear()

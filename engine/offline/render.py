@@ -11,7 +11,7 @@ import numpy as np
 from engine.errors import SettingError
 from engine.files.audio_file import Sound
 from engine.music.sources import phrase, read_score
-from engine.offline.job import Setup, make_player
+from engine.offline.job import Manner, make_player
 from engine.offline.kept import Kept
 from engine.offline.levels import limited
 from engine.offline.stream import LONGEST, stream
@@ -57,7 +57,7 @@ def render(
         tail = within("tail", tail, 0.0, LONGEST, "s", "leave it out to wait for silence")
     score = phrase(preset) if notes is None else read_score(notes, drums)
     strings = 1 << (score.strings - 1).bit_length() if score.strings else 0  # what is kept serves more pieces so
-    setup = Setup(rate_of(sample_rate), block_size, oversample, polyphony, tuning_of(tuning), mono, strings)
+    setup = Manner(rate_of(sample_rate), block_size, oversample, polyphony, tuning_of(tuning), mono, strings)
     with _kept.lent(make_player, preset, setup) as player:
         chunks = [chunk.copy() for chunk in stream(player, score, tail)]
         sound = np.concatenate([np.zeros((0, player.channels), np.float32), *chunks])

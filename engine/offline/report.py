@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.files.audio_file import load_library
 from engine.files.target import is_sink, open_sink, whole_file
-from engine.offline.job import Setup, Treatment
+from engine.offline.job import Manner, Treatment
 from engine.versions import version_of
 
 
@@ -22,7 +22,7 @@ def versions() -> dict[str, str]:
 
 
 def make_report(
-    setup: Setup, treatment: Treatment, given: dict[str, Any], renders: Sequence[dict[str, Any]]
+    setup: Manner, treatment: Treatment, given: dict[str, Any], renders: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
     """The report: `given` tells what was played and its remarks, `renders` has an entry per file."""
     return {

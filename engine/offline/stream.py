@@ -10,8 +10,9 @@ import numpy as np
 from engine.errors import SettingError
 from engine.files.audio_file import Sound
 from engine.music.errors import ScoreError
-from engine.music.score import Event, Score, weight
-from engine.synth.messages import AT_ONCE, spread
+from engine.music.score import Score, weight
+from engine.synth.admission import AT_ONCE, spread
+from engine.synth.feed import Feed
 
 CHUNK = 4096  # frames handed on at once; where silence is looked for, so lengths do not depend on the block size
 LONGEST_TAIL = 30.0  # s, of strings that go on sounding after the last event
@@ -19,7 +20,7 @@ FADE = 0.5  # s, at the end of a tail that had to be cut
 LONGEST = 24 * 3600.0  # s: beyond, a wrong byte in a MIDI file is likelier than music
 
 
-class Player(Protocol):
+class Playable(Protocol):
     """What is needed of `engine.Instrument`."""
 
     sample_rate: float
@@ -38,7 +39,7 @@ class Player(Protocol):
         """Render len(out) frames."""
 
 
-def stream(player: Player, score: Score, tail: float | None = None) -> Iterator[Sound]:
+def stream(player: Playable, score: Score, tail: float | None = None) -> Iterator[Sound]:
     """The sound of a score from t = 0 on, latency taken out; each chunk is overwritten by the next.
 
     `tail` seconds follow the last event; without it, what the strings need to fall silent, at most LONGEST_TAIL.
@@ -46,14 +47,14 @@ def stream(player: Player, score: Score, tail: float | None = None) -> Iterator[
     _check(score, tail)
     rate = player.sample_rate
     score_frames, frames = round(score.length * rate), most_frames(score, rate, tail)
-    feed = _Feed(player, score.events(rate))
+    feed = Feed(spread(score.events(rate), weight))
     out = np.zeros((CHUNK, player.channels), np.float32)
     for at in range(0, player.latency, CHUNK):  # what comes before t = 0
-        feed.run(out[: min(CHUNK, player.latency - at)])
+        _play(player, feed, at, out[: min(CHUNK, player.latency - at)])
     for at in range(0, frames, CHUNK):
         was_silent = player.silent
         chunk = out[: min(CHUNK, frames - at)]
-        feed.run(chunk)
+        _play(player, feed, player.latency + at, chunk)
         if tail is None:
             _fade(chunk, frames - at, round(FADE * rate))
         yield chunk
@@ -67,33 +68,11 @@ def most_frames(score: Score, rate: float, tail: float | None = None) -> int:
     return round(score.length * rate) + round((LONGEST_TAIL if tail is None else tail) * rate)
 
 
-class _Feed:
-    """Plays blocks, handing each event over with the block it falls in."""
-
-    def __init__(self, player: Player, events: Iterator[Event]) -> None:
-        self._player, self._block, self._clock = player, player.block_size, 0
-        self._events = spread(events, weight)
-        self._next = next(self._events, None)
-
-    def run(self, out: Sound) -> None:
-        """Fill `out`."""
-        at = 0
-        while at < len(out):
-            frames = self._hand_over(min(self._block, len(out) - at))
-            self._player.run(out[at : at + frames])
-            self._clock += frames
-            at += frames
-
-    def _hand_over(self, frames: int) -> int:
-        """Schedule the events of a block; where they are too many for the ring, a shorter block."""
-        room = AT_ONCE
-        while room > 0:
-            if self._next is None or self._next[0] >= self._clock + frames:
-                return frames
-            room -= weight(self._next[1])
-            self._player.schedule(*self._next)
-            self._next = next(self._events, None)
-        return frames if self._next is None else min(frames, self._next[0] - self._clock)
+def _play(player: Playable, feed: Feed[Sequence[int]], clock: int, out: Sound) -> None:
+    """Fill `out` from a sample on, in the player's blocks."""
+    for at in range(0, len(out), player.block_size):
+        block = out[at : at + player.block_size]
+        feed.fill(block, clock + at, lambda: AT_ONCE, player.schedule, player.run, weight)
 
 
 def _fade(chunk: Sound, left: int, length: int) -> None:

@@ -42,28 +42,43 @@ class Table:
 
     x: tuple[float, ...]
     heights: tuple[float, ...]
-    offset: float = 0.0
 
     def __call__(self, x: Array, /) -> Array:
-        return np.interp(x, self.x, self.heights) + self.offset
+        return np.interp(x, self.x, self.heights)
 
 
 @dataclass(frozen=True)
 class Barrier:
-    """A distributed barrier from `start` to `stop`, and the number of points a modal string gives it."""
+    """A distributed barrier from `start` to `stop`, and the number of points a modal string gives it.
+
+    `height` raises the whole profile: it is what moves when a player moves the barrier.
+    """
 
     profile: Profile
     start: float
     stop: float
     points: int = 12
+    height: float = 0.0
+
+    def surface(self, x: Array) -> Array:
+        """Where it is over x, both in metres."""
+        return self.profile(x) + self.height
 
 
 @dataclass(frozen=True)
 class Obstacles:
-    """Point obstacles: thread, frets, bray pins, a bolt. Each has the contact's lumped stiffness."""
+    """Point obstacles: thread, frets, bray pins, a bolt. Each has the contact's lumped stiffness.
+
+    `height` raises all of them.
+    """
 
     positions: tuple[float, ...]
     heights: tuple[float, ...]
+    height: float = 0.0
+
+    def tops(self) -> Array:
+        """Where they are, in the order of `positions`, in metres."""
+        return np.asarray(self.heights, float) + self.height
 
 
 class ContactPoints(NamedTuple):
@@ -83,7 +98,7 @@ def obstacle_points(obstacles: Obstacles, stiffness: float, length: float) -> Co
     """The points of a set of obstacles, in order along the string."""
     order = np.argsort(obstacles.positions)
     position = np.asarray(obstacles.positions, float)[order]
-    height = np.asarray(obstacles.heights, float)[order]
+    height = obstacles.tops()[order]
     for x in position:
         if not 0.0 < x < length:
             raise PhysicsError("barrier.at", float(x), f"must lie inside the string, 0 to {length:g} m", "move it")
@@ -95,7 +110,7 @@ def cell_points(barrier: Barrier, stiffness: float, length: float) -> ContactPoi
     _check_extent(barrier, length)
     width = (barrier.stop - barrier.start) / barrier.points
     position = barrier.start + (np.arange(barrier.points) + 0.5) * width
-    height = _finite(barrier.profile(position), position)
+    height = _finite(barrier.surface(position), position)
     return ContactPoints(position, height, np.full(barrier.points, stiffness * width))
 
 
@@ -119,7 +134,7 @@ def node_points(barrier: Barrier, stiffness: float, length: float, intervals: in
             "widen it, raise the sample rate or oversampling, or use model: modal",
         )
     position = touched * h
-    height = _finite(barrier.profile(np.clip(position, barrier.start, barrier.stop)), position)
+    height = _finite(barrier.surface(np.clip(position, barrier.start, barrier.stop)), position)
     return ContactPoints(position, height, stiffness * covered[touched - 1])
 
 

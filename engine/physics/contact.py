@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from engine.compiled import inlined
 from engine.errors import PhysicsError
+from engine.layout import Integers, Vector
 from engine.physics.barrier import ContactPoints
 from engine.physics.problem import Contact
 from engine.physics.string import Array
@@ -32,15 +33,15 @@ LINEAR, QUARTER, HALF, GENERAL = range(4)
 class Law(NamedTuple):
     """The contact law of one set of points, in the kernel's precision."""
 
-    slope: NDArray[Any]  # per point: a = slope * eta^power, half of psi'(eta)
-    power: Any  # (al - 1) / 2
+    slope: Vector  # per point: a = slope * eta^power, half of psi'(eta)
+    power: float  # (al - 1) / 2
     form: int  # LINEAR | QUARTER | HALF | GENERAL
-    secant: Any  # psi(eta) = secant * slope * eta^power * eta
-    drag: Any  # mu / 2k of Hunt and Crossley's damping
-    zero: Any
-    half: Any  # constants in the kernel's precision: a literal would widen float32 to float64
-    one: Any
-    grain: Any  # share of psi below which what a release leaves is rounding
+    secant: float  # psi(eta) = secant * slope * eta^power * eta
+    drag: float  # mu / 2k of Hunt and Crossley's damping
+    zero: float
+    half: float  # constants in the kernel's precision: a literal would widen float32 to float64
+    one: float
+    grain: float  # share of psi below which what a release leaves is rounding
     rule: int  # SHIPPED | PLAIN
 
 
@@ -139,12 +140,12 @@ def respond(law: Law, slope: Any, eta: Any, eta_before: Any, push: Any, psi: Any
 class Touch(NamedTuple):
     """What a set of contact points remembers, one entry a point, and the sweep's list of points that pushed."""
 
-    now: NDArray[Any]  # string displacement at the points, step n
-    before: NDArray[Any]  # step n - 1
-    psi: NDArray[Any]
-    force: NDArray[Any]  # N, of the last step
-    pushed: NDArray[np.int64]
-    lost: NDArray[Any]  # one entry: energy lost to contact damping so far, J
+    now: Vector  # string displacement at the points, step n
+    before: Vector  # step n - 1
+    psi: Vector
+    force: Vector  # N, of the last step
+    pushed: Integers
+    lost: Vector  # one entry: energy lost to contact damping so far, J
 
 
 def touch(count: int, dtype: Any) -> Touch:

@@ -52,7 +52,8 @@ def add_pulse(shape: Any, peak: Any, length: Any, age: Any, force: Any) -> None:
 
     The renderer calls this too: chaos makes of a difference in the last digit another motion within milliseconds.
     """
-    for t in range(force.size):
+    first, end = max(-age, 0.0), min(max(length - age + 1.0, 0.0), float(force.size))
+    for t in range(int(min(first, end)), int(end)):
         if 0.0 <= age + t <= length:
             force[t] += peak * course(shape, age + t, length)
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from engine.compiled import called_by_python, copy, inlined
 from engine.errors import PhysicsError
+from engine.layout import Integers, Matrix, Vector
 from engine.physics import contact
 from engine.physics.barrier import Barrier, ContactPoints
 from engine.physics.contact import Law, Touch
@@ -36,39 +37,39 @@ class Stencil(NamedTuple):
 
     intervals: int
     wide: bool  # whether losses reach beyond the two neighbours that stiffness needs
-    now: NDArray[Any]
-    before: NDArray[Any]
+    now: Vector
+    before: Vector
 
 
 class Ports(NamedTuple):
     """Where force goes in and motion comes out."""
 
     inject_node: int
-    inject: NDArray[Any]  # [TAPS] displacement per newton
-    pickup_node: NDArray[np.int64]
-    pickup: NDArray[Any]  # [P, TAPS]
+    inject: Vector  # [TAPS] displacement per newton
+    pickup_node: Integers
+    pickup: Matrix  # [P, TAPS]
 
 
-class Surface(NamedTuple):
+class Touchable(NamedTuple):
     """What the string can touch: K consecutive nodes over a barrier, or K obstacles between two nodes each."""
 
-    height: NDArray[Any]
+    height: Vector
     law: Law
-    answer: Any  # displacement of a node per newton: Cc
+    answer: float  # displacement of a node per newton: Cc
     first_node: int
-    obstacle_node: NDArray[np.int64]  # empty over a barrier
-    obstacle: NDArray[Any]  # [K, 2] weights
-    response: NDArray[Any]  # [K, K] displacement at an obstacle per newton at another
+    obstacle_node: Integers  # empty over a barrier
+    obstacle: Matrix  # [K, 2] weights
+    response: Matrix  # [K, K] displacement at an obstacle per newton at another
 
 
-class Meter(NamedTuple):
+class EnergyTerms(NamedTuple):
     """Constants of the energy balance."""
 
-    inertia: Any  # rho h / 2k^2
-    stretch: Any  # T / 2h
-    bend: Any  # EI / 2h^3
-    centred: Any  # rho h s0 / 2k
-    backward: NDArray[Any]  # taps of rho h S / 2k
+    inertia: float  # rho h / 2k^2
+    stretch: float  # T / 2h
+    bend: float  # EI / 2h^3
+    centred: float  # rho h s0 / 2k
+    backward: Vector  # taps of rho h S / 2k
 
 
 class Coefficients(NamedTuple):
@@ -76,21 +77,21 @@ class Coefficients(NamedTuple):
 
     stencil: Stencil
     ports: Ports
-    surface: Surface
-    meter: Meter
-    rest: NDArray[Any]  # static equilibrium
-    rest_psi: NDArray[Any]
+    surface: Touchable
+    meter: EnergyTerms
+    rest: Vector  # static equilibrium
+    rest_psi: Vector
 
 
 class State(NamedTuple):
     """What the kernel changes: three time levels that take turns, the contact's memory, steps since reset."""
 
-    level0: NDArray[Any]
-    level1: NDArray[Any]
-    level2: NDArray[Any]
-    free: NDArray[Any]
+    level0: Vector
+    level1: Vector
+    level2: Vector
+    free: Vector
     touch: Touch
-    clock: NDArray[np.int64]
+    clock: Integers
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,7 @@ def _ports(problem: Problem, g: Grid, rate: float, dtype: Any) -> Ports:
     return Ports(node, inject.astype(dtype), np.array([n for n, _ in heard], np.int64), pickup.astype(dtype))
 
 
-def _surface(problem: Problem, points: ContactPoints, g: Grid, weights: Array, rate: float, law: Law) -> Surface:
+def _surface(problem: Problem, points: ContactPoints, g: Grid, weights: Array, rate: float, law: Law) -> Touchable:
     dtype = law.slope.dtype.type
     answer = node_answer(problem.string, g, rate)
     on_nodes = isinstance(problem.barrier, Barrier)
@@ -222,14 +223,14 @@ def _surface(problem: Problem, points: ContactPoints, g: Grid, weights: Array, r
         node[i], two[i] = interpolation(float(points.position[i]), g.spacing, g.intervals, 2)
     first = round(float(points.position[0]) / g.spacing) if on_nodes else 0
     response = answer * weights[:obstacles] @ weights[:obstacles].T
-    return Surface(
+    return Touchable(
         points.height.astype(dtype), law, dtype(answer), first, node, two.astype(dtype), response.astype(dtype)
     )
 
 
-def _meter(string: String, g: Grid, rate: float, dtype: Any) -> Meter:
+def _meter(string: String, g: Grid, rate: float, dtype: Any) -> EnergyTerms:
     h, mass, terms = g.spacing, string.density * g.spacing, g.loss.terms
-    return Meter(
+    return EnergyTerms(
         dtype(0.5 * mass * rate**2),
         dtype(0.5 * string.tension / h),
         dtype(0.5 * string.stiffness / h**3),
@@ -295,7 +296,7 @@ def _reflect(u: Any, intervals: int) -> None:
 
 
 @inlined
-def read_points(surface: Surface, u: Any, out: Any) -> None:
+def read_points(surface: Touchable, u: Any, out: Any) -> None:
     """Displacement at the obstacles; nodes need no reading."""
     for k in range(surface.obstacle_node.size):
         i = surface.obstacle_node[k] + REACH
@@ -315,7 +316,7 @@ def advance(c: Stencil, x: Any, y: Any, w: Any) -> None:
 
 
 @inlined
-def meet_nodes(surface: Surface, touch: Touch, x: Any, y: Any, w: Any) -> None:
+def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any) -> None:
     """Contact at the nodes over a barrier: each on its own, since a node's force moves no other node."""
     law, zero, height, psi = surface.law, surface.law.zero, surface.height, touch.psi
     first = surface.first_node + REACH
@@ -339,7 +340,7 @@ def meet_nodes(surface: Surface, touch: Touch, x: Any, y: Any, w: Any) -> None:
 
 
 @inlined
-def meet_obstacles(surface: Surface, free: Any, touch: Touch, w: Any, forward: Any) -> None:
+def meet_obstacles(surface: Touchable, free: Any, touch: Touch, w: Any, forward: Any) -> None:
     """Contact at obstacles, which may share nodes."""
     read_points(surface, w, free)
     pushed = contact.sweep(surface.law, surface.height, surface.response, free, touch, forward)
@@ -385,20 +386,25 @@ def hear(ports: Ports, w: Any, out: Any) -> None:
         out[p] = total
 
 
+@inlined
+def step(c: Coefficients, s: State, x: Any, y: Any, w: Any, force: Any, out: Any) -> None:
+    """From x, and y before it, to w; out[p] is what pickup p hears then."""
+    advance(c.stencil, x, y, w)
+    strike(c.ports, w, force)
+    if c.surface.obstacle_node.size:
+        meet_obstacles(c.surface, s.free, s.touch, w, (s.clock[0] & 1) == 0)
+    elif c.surface.height.size:
+        meet_nodes(c.surface, s.touch, x, y, w)
+    hear(c.ports, w, out)
+    s.clock[0] += 1
+
+
 @called_by_python
 def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
     """Advance force.size steps; out[t, p] is pickup p after step t. Allocates nothing."""
     w, y, x = levels(s)
-    ports = c.ports
     for t in range(force.size):
-        advance(c.stencil, x, y, w)
-        strike(ports, w, force[t])
-        if c.surface.obstacle_node.size:
-            meet_obstacles(c.surface, s.free, s.touch, w, (s.clock[0] & 1) == 0)
-        elif c.surface.height.size:
-            meet_nodes(c.surface, s.touch, x, y, w)
-        hear(ports, w, out[t])
-        s.clock[0] += 1
+        step(c, s, x, y, w, force[t], out[t])
         y, x, w = x, w, y
 
 

@@ -18,8 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import called_by_python, copy, native
+from engine.aligned import zeros
+from engine.compiled import called_by_python, copy, inlined, native
 from engine.errors import PhysicsError
+from engine.layout import Integers, Matrix, Vector
 from engine.physics import contact
 from engine.physics.barrier import ContactPoints
 from engine.physics.contact import Law, Touch
@@ -42,29 +44,29 @@ class Modes(NamedTuple):
 class Coefficients(NamedTuple):
     """What the kernel reads. Row k < K of `rows` is contact point k, the others are pickups."""
 
-    forward: NDArray[Any]  # 2 R cos(w k)
-    backward: NDArray[Any]  # R^2
-    inject: NDArray[Any]  # modal displacement per newton of excitation
-    spread: NDArray[Any]  # (k^2/m) C
-    rows: NDArray[Any]  # [K + P, M]
-    response: NDArray[Any]  # [K, K + P]: displacement of row l per newton at contact k
-    height: NDArray[Any]  # [K]
+    forward: Vector  # 2 R cos(w k)
+    backward: Vector  # R^2
+    inject: Vector  # modal displacement per newton of excitation
+    spread: Vector  # (k^2/m) C
+    rows: Matrix  # [K + P, M]
+    response: Matrix  # [K, K + P]: displacement of row l per newton at contact k
+    height: Vector  # [K]
     law: Law
-    inertia: NDArray[Any]  # m / 2k^2, one entry
-    spring: NDArray[Any]  # k* / 8
-    resistance: NDArray[Any]  # r* / 4k
-    rest: NDArray[Any]  # static equilibrium: modal displacement
-    rest_psi: NDArray[Any]
+    inertia: Vector  # m / 2k^2, one entry
+    spring: Vector  # k* / 8
+    resistance: Vector  # r* / 4k
+    rest: Vector  # static equilibrium: modal displacement
+    rest_psi: Vector
 
 
 class State(NamedTuple):
     """What the kernel changes. `even` and `odd` take turns at holding the newest step."""
 
-    even: NDArray[Any]
-    odd: NDArray[Any]
-    free: NDArray[Any]  # [K + P]: rows without contact force, then with it
+    even: Vector
+    odd: Vector
+    free: Vector  # [K + P]: rows without contact force, then with it
     touch: Touch
-    clock: NDArray[np.int64]  # steps since reset
+    clock: Integers  # steps since reset
 
 
 @dataclass(frozen=True)
@@ -141,13 +143,12 @@ def design(
     heard = np.array([pickup_row(string, b, p) for p in problem.pickups]).reshape(-1, b.size)
     rows = np.concatenate([touching, heard])
     stiffness = 4.0 * mass * a_star / k**2
-    pressed = contact.equilibrium((touching / stiffness) @ touching.T, points, problem.contact.exponent)
-    rest = (pressed @ touching) / stiffness
-    penetration = points.height - touching @ rest
+    rest, penetration = resting(touching, stiffness, points, problem.contact.exponent)
 
     def cast(array: Array) -> NDArray[Any]:
-        padding = [(0, 0)] * (array.ndim - 1) + [(0, -b.size % PADDING)]
-        return np.ascontiguousarray(np.pad(array, padding), dtype)
+        made = zeros((*array.shape[:-1], b.size + -b.size % PADDING), dtype)
+        made[..., : b.size] = array
+        return made
 
     coefficients = Coefficients(
         forward=cast(2.0 * r * o),
@@ -167,10 +168,19 @@ def design(
     return Design(problem, rate, m, points, coefficients)
 
 
+def resting(touching: Array, stiffness: Array, points: ContactPoints, exponent: float) -> tuple[Array, Array]:
+    """Where the string rests, mode by mode, and how deep each point is in it then."""
+    if not contact.pressing(points).any():
+        return np.zeros(stiffness.size), points.height
+    pressed = contact.equilibrium((touching / stiffness) @ touching.T, points, exponent)
+    rest = (pressed @ touching) / stiffness
+    return rest, points.height - touching @ rest
+
+
 def point_response(rows: NDArray[Any], spread: NDArray[Any], points: int) -> NDArray[Any]:
     """response[k, l] = sum of spread * rows[k] * rows[l], in an order that no library or process can change."""
-    response = np.zeros((points, len(rows)), rows.dtype)
-    answer_points(rows, spread, response, np.zeros(spread.size, rows.dtype))
+    response = zeros((points, len(rows)), rows.dtype)
+    answer_points(rows, spread, response, zeros(spread.size, rows.dtype))
     return response
 
 
@@ -187,7 +197,7 @@ def state(c: Coefficients) -> State:
     """Memory of one string at rest."""
     size, dtype = c.forward.size, c.forward.dtype
     touch = contact.touch(c.height.size, dtype)
-    s = State(np.zeros(size, dtype), np.zeros(size, dtype), np.zeros(len(c.rows), dtype), touch, np.zeros(1, np.int64))
+    s = State(zeros(size, dtype), zeros(size, dtype), zeros(len(c.rows), dtype), touch, np.zeros(1, np.int64))
     reset(c, s)
     return s
 
@@ -233,6 +243,27 @@ def add(force: Any, inject: Any, y: Any) -> None:
         y[i] += force * inject[i]
 
 
+@inlined
+def step(c: Coefficients, s: State, now: Any, after: Any, force: Any) -> None:
+    """From `now` to `after`, which lies where the step before was; s.free then has all points and pickups."""
+    points = c.height.size
+    advance(c.forward, c.backward, now, after)
+    if force != c.law.zero:
+        add(force, c.inject, after)
+    project(c.rows, after, s.free)
+    if points:
+        pushed = contact.sweep(c.law, c.height, c.response, s.free, s.touch, (s.clock[0] & 1) == 0)
+        for j in range(pushed):
+            k = s.touch.pushed[j]
+            for row in range(s.free.size):
+                s.free[row] += c.response[k, row] * s.touch.force[k]
+        spread(c.spread, c.rows, s.touch.force, s.touch.pushed, pushed, after)
+        for k in range(points):
+            s.touch.before[k] = s.touch.now[k]
+            s.touch.now[k] = s.free[k]
+    s.clock[0] += 1
+
+
 @called_by_python
 def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
     """Advance force.size steps; out[t, p] is pickup p after step t. Allocates nothing."""
@@ -241,23 +272,9 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
     if s.clock[0] & 1:
         now, after = after, now
     for t in range(force.size):
-        advance(c.forward, c.backward, now, after)
-        if force[t] != c.law.zero:
-            add(force[t], c.inject, after)
-        project(c.rows, after, s.free)
-        if points:
-            pushed = contact.sweep(c.law, c.height, c.response, s.free, s.touch, (s.clock[0] & 1) == 0)
-            for j in range(pushed):
-                k = s.touch.pushed[j]
-                for row in range(s.free.size):
-                    s.free[row] += c.response[k, row] * s.touch.force[k]
-            spread(c.spread, c.rows, s.touch.force, s.touch.pushed, pushed, after)
-            for k in range(points):
-                s.touch.before[k] = s.touch.now[k]
-                s.touch.now[k] = s.free[k]
+        step(c, s, now, after, force[t])
         for p in range(out.shape[1]):
             out[t, p] = s.free[points + p]
-        s.clock[0] += 1
         now, after = after, now
 
 

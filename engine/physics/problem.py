@@ -42,13 +42,16 @@ class Contact:
 class Pickup:
     """Where the string is heard: position as a fraction of its length, and the quantity.
 
-    displacement (m), velocity (m/s), or bridge_force (N, the string's pull on the support at x = 0 or x = L).
+    displacement (m), velocity (m/s), or bridge_force (N, the string's pull on the support at x = 0 or x = L). `pan` is
+    where a listener has it: -1 left, 0 in the middle, 1 right.
     """
 
     at: float = 0.1
     kind: str = "displacement"
+    pan: float = 0.0
 
     def __post_init__(self) -> None:
+        require("pickups.pan", self.pan, minimum=-1.0, maximum=1.0)
         if self.kind not in PICKUP_KINDS:
             raise PhysicsError("pickups.kind", self.kind, f"must be one of {', '.join(PICKUP_KINDS)}", "choose one")
         if self.kind == "bridge_force":

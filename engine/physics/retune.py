@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.compiled import called_by_python, inlined
+from engine.layout import Matrix, Vector
 from engine.physics import contact, finite_difference, modal
 from engine.physics.contact import Law, Touch
 from engine.physics.grid import REACH, difference_taps, interpolate
@@ -27,11 +27,11 @@ HIGHEST = (0.999 * np.pi) ** 2  # (w k)^2 of the highest mode that may sound
 class ModalTuning(NamedTuple):
     """What the coefficients of a modal string are made from; a padded entry a mode."""
 
-    bend: NDArray[Any]  # EI b^4 / rho, 1/s^2
-    pull: NDArray[Any]  # b^2 / rho: times the tension
-    decay: NDArray[Any]  # sigma, 1/s
-    shrink: NDArray[Any]  # exp(-sigma k)
-    strike: NDArray[Any]  # mode shape where the excitation is
+    bend: Vector  # EI b^4 / rho, 1/s^2
+    pull: Vector  # b^2 / rho: times the tension
+    decay: Vector  # sigma, 1/s
+    shrink: Vector  # exp(-sigma k)
+    strike: Vector  # mode shape where the excitation is
     mass: float
     step: float  # k
 
@@ -80,11 +80,11 @@ def tune_modes(t: ModalTuning, tension: Any, damping: Any, c: modal.Coefficients
 class GridTuning(NamedTuple):
     """What the coefficients of a finite-difference string are made from."""
 
-    pull: NDArray[Any]  # taps of -d_xx k^2 / rho: times the tension
-    bend: NDArray[Any]  # taps of EI d_xxxx k^2 / rho
-    loss: NDArray[Any]  # taps of 2 k S
-    weights: NDArray[Any]  # [K, N - 1] obstacles' weights squared and crossed: response per unit answer, flat [K, K]
-    strike: NDArray[Any]  # [TAPS] weights of the excitation
+    pull: Vector  # taps of -d_xx k^2 / rho: times the tension
+    bend: Vector  # taps of EI d_xxxx k^2 / rho
+    loss: Vector  # taps of 2 k S
+    weights: Matrix  # [K, N - 1] obstacles' weights squared and crossed: response per unit answer, flat [K, K]
+    strike: Vector  # [TAPS] weights of the excitation
     decay: float  # s0 as realised
     answer: float  # k^2 / (rho h)
     step: float
@@ -140,7 +140,7 @@ def lift_points(law: Law, touch: Touch, height: Any, response: Any, by: Any) -> 
 
 
 @called_by_python
-def lift_nodes(surface: finite_difference.Surface, touch: Touch, newest: Any, by: Any) -> None:
+def lift_nodes(surface: finite_difference.Touchable, touch: Touch, newest: Any, by: Any) -> None:
     """The same under the nodes of a grid."""
     for k in range(surface.height.size):
         eta = surface.height[k] - newest[surface.first_node + REACH + k]

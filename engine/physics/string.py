@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf, isfinite, pi, sqrt
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from engine.errors import PhysicsError
 
 Array = NDArray[Any]  # float64 throughout; numpy's stubs cannot follow arithmetic that far
+Number = TypeVar("Number", float, Array)
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Loss:
         for name in ("s0", "s1", "s2", "s3"):
             require(f"string.loss.{name}", getattr(self, name), minimum=0.0)
 
-    def rate(self, b: Array) -> Array:
+    def rate(self, b: Number) -> Number:
         """Decay rate of wavenumber b, 1/s."""
         return self.s0 + b * (self.s1 + b * (self.s2 + b * self.s3))
 

@@ -1,1 +1,1 @@
-"""Presets: YAML in, physics out. `schema` holds every key, `loader` the way in."""
+"""Presets: YAML in, physics out. `schema` holds every key, `parameters` what may move, `loader` the way in."""

@@ -12,6 +12,7 @@ from engine.physics.string import Loss, String, require
 from engine.preset.check import Values
 from engine.preset.key import Key
 from engine.preset.materials import MATERIALS, steel_loss, tension_for, wire_density, wire_stiffness
+from engine.preset.parameters import PARAMETERS
 from engine.preset.playing import Controller
 from engine.preset.profiles import SURFACES
 from engine.preset.schema import KEYS, TABLE
@@ -118,10 +119,10 @@ def _barrier(values: Values) -> Barrier | Obstacles | None:
         for x in positions:
             if not start <= x <= stop:
                 raise PhysicsError("barrier.at", x, f"lies outside the barrier, {start:g} to {stop:g} m", "move it")
-        return Obstacles(positions, tuple(height + h for h in heights))
+        return Obstacles(positions, heights, height)
     surface = SURFACES[profile]
-    made = surface.make(height, start, *(values[key.name] for key in surface.keys))
-    return Barrier(made, start, stop, values["barrier.points"])
+    made = surface.make(start, *(values[key.name] for key in surface.keys))
+    return Barrier(made, start, stop, values["barrier.points"], height)
 
 
 def _extent(values: Values) -> tuple[float, float]:
@@ -150,11 +151,11 @@ def _excitation(values: Values) -> Excitation:
 
 
 def _pickup(values: Values, path: str) -> Pickup:
-    kind, at = values[f"{path}.kind"], values[f"{path}.at"]
+    kind, at, pan = (values[f"{path}.{word}"] for word in ("kind", "at", "pan"))
     if kind == "bridge_force" and not values.given(f"{path}.at"):
         at = 0.0
     try:
-        return Pickup(at, kind)
+        return Pickup(at, kind, pan)
     except PhysicsError as error:
         raise PhysicsError(error.key.replace("pickups", path), error.value, error.limit, error.remedy) from None
 
@@ -175,9 +176,11 @@ def _controller(values: Values, path: str) -> Controller | None:
     if not all(values.given(f"{path}.{word}") for word in ("source", "to", "range")):
         return None
     source, to, (low, high) = (values[f"{path}.{word}"] for word in ("source", "to", "range"))
-    if to == "barrier.height" and not values.given("barrier"):
-        raise PhysicsError(f"{path}.to", to, "there is no barrier to move", "remove it, or add a barrier")
-    if to == "excitation.position":
-        for position in (low, high):
-            require(f"{path}.range", position, above=0.0, below=1.0)
+    parameter = PARAMETERS[to]
+    if parameter.needs and not values.given(parameter.needs):
+        limit, remedy = f"there is no {parameter.needs} to move", f"remove it, or add a {parameter.needs}"
+        raise PhysicsError(f"{path}.to", to, limit, remedy)
+    if parameter.inside:
+        for end in (low, high):
+            require(f"{path}.range", end, above=KEYS[to].low, below=KEYS[to].high)
     return Controller(source, to, low, high)

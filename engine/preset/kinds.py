@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from engine import messages as midi
 from engine.errors import PhysicsError, PresetError
 from engine.physics.string import require
 from engine.preset.complaints import shown, written
@@ -102,13 +103,14 @@ def level(key: Key, path: str, value: object) -> float:
 
 def source(key: Key, path: str, value: object) -> str:
     """What moves a key: pressure or a controller, the wheel being the first."""
-    word = "cc1" if value == "wheel" else value
+    word = f"cc{midi.MODULATION}" if value == "wheel" else value
     if word == "pressure":
         return "pressure"
     match = _CONTROLLER.fullmatch(word) if isinstance(word, str) else None
     number = int(match[1]) if match else -1
-    if not 0 <= number <= 119:
-        raise PresetError("must be pressure, wheel, or a controller from cc1 to cc119; write it like cc74")
+    if not 0 <= number < midi.MODES:
+        known = f"pressure, wheel, or a controller from cc1 to cc{midi.MODES - 1}"
+        raise PresetError(f"must be {known}; write it like cc74")
     if number in RESERVED:
         raise PresetError(f"must be a free controller, and cc{number} {RESERVED[number]}; write it like cc74")
     return f"cc{number}"

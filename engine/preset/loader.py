@@ -35,14 +35,12 @@ class Preset:
     oversample: int
     polyphony: int
     problem: Problem
-    height: float  # offset of the whole barrier, m: what a controller of barrier.height moves
     gain: float  # dB
     release: float
     tuning: Tuning
     velocity: Velocity
     tracking: Tracking
     controllers: tuple[Controller, ...]
-    pans: tuple[float, ...]  # of problem.pickups
     phrase: str
     source: str = field(default="preset", compare=False)
 
@@ -80,14 +78,12 @@ def load_preset(
         oversample=values["oversample"],
         polyphony=values["polyphony"],
         problem=problem,
-        height=values["barrier.height"],
         gain=values["gain"],
         release=values["release"],
         tuning=values["tuning"] if values.given("tuning") else load_tuning(),
         velocity=Velocity(values["velocity.force"], values["velocity.duration"]),
         tracking=Tracking(*(values[f"tracking.{word}"] for word in ("duration", "force", "position", "release"))),
         controllers=controllers,
-        pans=tuple(values[f"{path}.pan"] for path in values.instances("pickups")) or (0.0,),
         phrase=values["phrase"],
         source=root.place.name,
     )

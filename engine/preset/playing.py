@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MAX_CONTROLLERS = 16
+from engine import messages as midi
 
-# The keys of a preset that may move while it sounds.
-TARGETS = ("barrier.height", "excitation.position", "excitation.duration", "string.loss.s0", "gain")
+MAX_CONTROLLERS = 16
 
 # Controllers that mean something to the instrument itself, or to no instrument.
 RESERVED = {
-    **dict.fromkeys((0, 32), "selects a bank"),
-    **dict.fromkeys((6, 38, *range(96, 102)), "sets the range of the pitch bend"),
-    64: "is the sustain pedal",
-    66: "is the sostenuto pedal",
-    67: "is the soft pedal",
+    **dict.fromkeys((midi.BANK, midi.BANK_FINE), "selects a bank"),
+    **dict.fromkeys(midi.PARAMETERS, "sets the range of the pitch bend"),
+    **{pedal: f"is the {midi.CONTROLLERS[pedal]}" for pedal in midi.PEDALS},
 }
 
 
@@ -25,11 +22,6 @@ class Velocity:
 
     force: float = 1.75
     duration: float = -0.4
-
-    def scale(self, velocity: float) -> tuple[float, float]:
-        """What a note of this velocity multiplies force and duration by."""
-        loudness = velocity / 100.0
-        return loudness**self.force, loudness**self.duration
 
 
 @dataclass(frozen=True)
@@ -57,7 +49,3 @@ class Controller:
     def number(self) -> int | None:
         """The MIDI controller; None for pressure."""
         return int(self.source[2:]) if self.source.startswith("cc") else None
-
-    def value(self, position: float) -> float:
-        """What the key is when the source stands at `position`, 0 to 1."""
-        return self.low + position * (self.high - self.low)

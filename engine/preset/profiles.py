@@ -11,7 +11,7 @@ from engine.preset.key import Key
 
 @dataclass(frozen=True)
 class Surface:
-    """`make(height, start, *values)` is given barrier.height, barrier.from and the values of its own keys, in order."""
+    """`make(start, *values)` takes barrier.from and the values of its own keys, in order; barrier.height is added."""
 
     formula: str
     make: Callable[..., Profile]
@@ -24,10 +24,10 @@ def own(profile: str, word: str, kind: str, meaning: str, unit: str, low: float,
 
 
 SURFACES = {
-    "flat": Surface("height", lambda height, start: Polynomial((height,))),
+    "flat": Surface("height", lambda start: Polynomial((0.0,))),
     "parabola": Surface(
         "height - curvature·(x - from)²",
-        lambda height, start, curvature: Polynomial((height, 0.0, -curvature), start),
+        lambda start, curvature: Polynomial((0.0, 0.0, -curvature), start),
         (
             own(
                 "parabola", "curvature", "number",
@@ -38,12 +38,12 @@ SURFACES = {
     ),
     "polynomial": Surface(
         "height + c0 + c1·x + c2·x² ...",
-        lambda height, start, coefficients: Polynomial((height + coefficients[0], *coefficients[1:])),
+        lambda start, coefficients: Polynomial(coefficients),
         (own("polynomial", "coefficients", "numbers", "c0, c1, c2 ... of a polynomial, in m, 1, 1/m ...", "", 1, 16),),
     ),
     "table": Surface(
         "height + straight lines between given points",
-        lambda height, start, table: Table(tuple(x for x, _ in table), tuple(h for _, h in table), height),
+        lambda start, table: Table(tuple(x for x, _ in table), tuple(h for _, h in table)),
         (
             own(
                 "table", "table", "table",

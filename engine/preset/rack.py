@@ -80,11 +80,6 @@ class Rack:
         return {part.program: number for number, part in enumerate(self.parts) if part.program is not None}
 
 
-def single(preset: Preset) -> Rack:
-    """One preset on all channels."""
-    return Rack(preset.name, (Part(preset, tuple(range(CHANNELS))),), preset.source)
-
-
 def bank(presets: Sequence[Preset], channels: Mapping[int, int] | None = None, programs: int | None = None) -> Rack:
     """The first `programs` presets, or all of them, as programs in their order; `channels` begin on the ones named.
 

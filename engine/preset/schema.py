@@ -12,7 +12,8 @@ from engine.physics.excitation import SHAPES, Excitation
 from engine.physics.problem import PICKUP_KINDS, Contact, Pickup
 from engine.preset.key import Key
 from engine.preset.materials import MATERIALS
-from engine.preset.playing import MAX_CONTROLLERS, TARGETS, Tracking, Velocity
+from engine.preset.parameters import PARAMETERS
+from engine.preset.playing import MAX_CONTROLLERS, Tracking, Velocity
 from engine.preset.profiles import SURFACES, own
 
 PROFILES = (*SURFACES, "points")  # surfaces are distributed along the string, points are lumped
@@ -187,8 +188,9 @@ TABLE = (
     ),
     Key(
         "map.to", "choice",
-        "The key that it moves. Until it first moves, the preset's own value holds.",
-        choices=TARGETS, required=True,
+        "The key that it moves. Until it first moves, the preset's own value holds. "
+        f"{' and '.join(p.key for p in PARAMETERS.values() if not p.smoothing)} count from the next pluck on.",
+        choices=tuple(PARAMETERS), required=True,
     ),
     Key(
         "map.range", "span",

@@ -19,8 +19,7 @@ from engine.compiled import (
     restore_arithmetic,
     single_rows,
 )
-from engine.synth.fields import M_SOUNDING, S_CHANNELS, S_CLOCK
-from engine.synth.machine import machine
+from engine.synth.memory import machine
 from engine.synth.renderer import bring_down, bring_out, next_span, play
 from engine.synth.ring import push
 
@@ -76,7 +75,7 @@ def play_on_the_clock(
         play(table, block, out)
         log[n, DURATION] = now() - start
         log[n, START], log[n, FRAMES] = start, block
-        sounding[n] = machine(table).meters[M_SOUNDING]
+        sounding[n] = machine(table).meters.sounding
         played += 1
     return played
 
@@ -102,7 +101,7 @@ def play_part_by_part(table: Any, frames: Any, out: Any, row: Any) -> None:
     """`play_in_parts`, given addresses."""
     before = flush_to_zero()
     m, spent = machine(table), integers(row, PARTS)
-    target = single_rows(out, frames, m.settings[S_CHANNELS])
+    target = single_rows(out, frames, m.outputs)
     for part in range(PARTS):
         spent[part] = 0
     done = 0
@@ -123,7 +122,7 @@ def play_part_by_part(table: Any, frames: Any, out: Any, row: Any) -> None:
 @native
 def queue(table: Any, block: Any, events: Any, at: Any) -> Any:
     """Push the events of the next block, from row `at` on; the row after them."""
-    end = machine(table).settings[S_CLOCK] + block
+    end = machine(table).clock + block
     while at < events.shape[0] and events[at, 0] < end:
         push(table, events[at, 0], events[at, 1])
         at += 1

@@ -33,7 +33,7 @@ class Histogram(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Load:
+class BlockLoad:
     """What blocks cost: a share of 1 is the whole deadline, the time for which a block sounds."""
 
     blocks: int
@@ -43,13 +43,13 @@ class Load:
     share: Spread
 
 
-def load(rows: NDArray[np.int64], sample_rate: float) -> Load:
+def load(rows: NDArray[np.int64], sample_rate: float) -> BlockLoad:
     """The load that rows of (start ns, duration ns, frames) show; a live stream's blocks may differ in size."""
     if len(rows) == 0:
         raise EngineError("no block was measured; give more seconds")
     took, deadline = rows[:, DURATION] * 1e-3, rows[:, FRAMES] * (1e6 / sample_rate)
     share = took / deadline
-    return Load(len(rows), int((share > 1.0).sum()), float(np.median(deadline)), spread(took), spread(share))
+    return BlockLoad(len(rows), int((share > 1.0).sum()), float(np.median(deadline)), spread(took), spread(share))
 
 
 def spread(values: Array) -> Spread:

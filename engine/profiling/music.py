@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import messages as midi
 from engine.preset.loader import Preset
-from engine.synth.fields import CHANNELS
+from engine.synth.memory import CHANNELS
 from engine.units import hz_to_key
 
 Integers = NDArray[np.int64]
@@ -19,7 +20,7 @@ EVERY = 1.0  # s: each string is struck once in any such stretch, so that none f
 VELOCITY = 100
 OCTAVE = 12
 SWAY = 5e-3  # s between moves of the pitch wheel, more often than the strings take to follow
-VIBRATO, DEPTH = 5.0, 2000  # Hz; of 8192
+VIBRATO, DEPTH = 5.0, 2000  # Hz; of the wheel's 8192
 
 
 def usual_range(preset: Preset) -> range:
@@ -48,7 +49,7 @@ def events(strings: Strings, sample_rate: float, seconds: float, sway: bool = Fa
     start = WARM_UP + EVERY * (np.arange(rounds) - 1.0)
     at = start[:, None] + EVERY * chance
     at[0] = 0.5 * WARM_UP * chance[0]
-    messages = [0x90 | channel | key << 8 | VELOCITY << 16 for channel, key in strings]
+    messages = [midi.packed(midi.NOTE_ON | channel, key, VELOCITY) for channel, key in strings]
     rows = [np.stack([at.ravel() * sample_rate, np.tile(messages, rounds)], axis=1)]
     if sway:
         rows += [_wheel(channel, sample_rate, seconds) for channel in {channel for channel, _ in strings}]
@@ -59,5 +60,5 @@ def events(strings: Strings, sample_rate: float, seconds: float, sway: bool = Fa
 
 def _wheel(channel: int, sample_rate: float, seconds: float) -> NDArray[np.float64]:
     at = np.arange(0.0, seconds, SWAY) + SWAY * channel / CHANNELS
-    wheel = 8192 + np.rint(DEPTH * np.sin(2.0 * np.pi * VIBRATO * at)).astype(np.int64)
-    return np.stack([at * sample_rate, 0xE0 | channel | (wheel & 0x7F) << 8 | wheel >> 7 << 16], axis=1)
+    bends = np.rint(DEPTH * np.sin(2.0 * np.pi * VIBRATO * at)).astype(np.int64)
+    return np.stack([at * sample_rate, midi.bent(channel, bends)], axis=1)

@@ -15,7 +15,7 @@ from engine.preset.loader import Preset
 from engine.profiling import clocked
 from engine.profiling.music import Integers
 from engine.profiling.rig import Rig
-from engine.synth.fields import TICK
+from engine.synth.memory import TICK
 
 ROUNDS = 5
 SECONDS = 0.3  # of each

@@ -14,8 +14,8 @@ from engine.profiling.clocked import DURATION
 from engine.profiling.errors import ReportError
 from engine.profiling.limit import HOLDS
 from engine.profiling.load import histogram
-from engine.profiling.rig import Take
-from engine.profiling.sweep import Plan, Point, Results, Section
+from engine.profiling.rig import BenchTake
+from engine.profiling.sweep import Point, Results, Section, SweepPlan
 from engine.reading import read_text
 
 FORMAT = "jawari profile 1"
@@ -33,7 +33,7 @@ class Earlier:
     points: dict[Point, dict[str, float]]  # µs by name
 
 
-def played(plan: Plan, overrides: list[str], live: bool) -> dict[str, Any]:
+def played(plan: SweepPlan, overrides: list[str], live: bool) -> dict[str, Any]:
     """What has to be equal for points to be comparable, besides what names them."""
     setup = plan.setup
     return {
@@ -47,7 +47,13 @@ def played(plan: Plan, overrides: list[str], live: bool) -> dict[str, Any]:
 
 
 def make_report(
-    plan: Plan, results: Results, computer: dict[str, Any], conditions: dict[str, Any], *, blocks: bool, whole: bool
+    plan: SweepPlan,
+    results: Results,
+    computer: dict[str, Any],
+    conditions: dict[str, Any],
+    *,
+    blocks: bool,
+    whole: bool,
 ) -> dict[str, Any]:
     """The report; with `blocks` every block's duration is in it. `conditions` are what `played` gives."""
     return {
@@ -70,7 +76,7 @@ def make_report(
     }
 
 
-def _point(point: Point, take: Take, blocks: bool) -> dict[str, Any]:
+def _point(point: Point, take: BenchTake, blocks: bool) -> dict[str, Any]:
     load, rows, sounding = take.load, take.blocks.rows, take.blocks.sounding
     bins = histogram(rows)
     found = {

@@ -16,10 +16,10 @@ from engine.errors import SettingError
 from engine.preset.loader import Preset
 from engine.profiling import clocked
 from engine.profiling.limit import MOST
-from engine.profiling.load import Load, load
+from engine.profiling.load import BlockLoad, load
 from engine.profiling.music import WARM_UP, Integers, events, spread, usual_range
-from engine.synth import fields as f
 from engine.synth.instrument import Instrument
+from engine.synth.memory import CHANNELS, SPARE_VOICES, TICK
 from engine.units import key_to_note
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ Recorder = Callable[[Instrument, Integers, int, int], Blocks]
 
 
 @dataclass(frozen=True)
-class Setup:
+class BenchSetup:
     """How everything is played."""
 
     sample_rate: float = 48_000.0
@@ -51,10 +51,10 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class Take:
+class BenchTake:
     """A number of voices, played and measured."""
 
-    load: Load
+    load: BlockLoad
     blocks: Blocks
     notes: tuple[str, ...] = ()
 
@@ -65,7 +65,7 @@ class Rig:
 
     preset: Preset
     oversample: int
-    setup: Setup
+    setup: BenchSetup
     record: Recorder
 
     def __post_init__(self) -> None:
@@ -82,9 +82,9 @@ class Rig:
     @property
     def most(self) -> int:
         """Voices that can sound: a key sounds once on each channel."""
-        return min(MOST, f.CHANNELS * len(self.keys))
+        return min(MOST, CHANNELS * len(self.keys))
 
-    def play(self, voices: int, block: int, seconds: float) -> Take:
+    def play(self, voices: int, block: int, seconds: float) -> BenchTake:
         """Play for so long after warming up, and measure every block."""
         rate = self.setup.sample_rate
         first, count = self._lengths(block, seconds)
@@ -92,12 +92,12 @@ class Rig:
             self.instrument, self.prepared(voices, (first + count) * block / rate), block, first + count
         )
         blocks = played._replace(rows=played.rows[first:], sounding=played.sounding[first:])
-        return Take(load(blocks.rows, rate), blocks, self._notes(voices, blocks))
+        return BenchTake(load(blocks.rows, rate), blocks, self._notes(voices, blocks))
 
     def play_parts(self, voices: int, block: int, seconds: float, ticks: int) -> Integers:
         """The time [stretches, PARTS] in ns that each part took, summed over stretches of so many whole ticks."""
         first, count = self._lengths(block, seconds)
-        together = -(-ticks * f.TICK // block)
+        together = -(-ticks * TICK // block)
         count = max(count // together, 3) * together
         music = self.prepared(voices, (first + count) * block / self.setup.sample_rate)
         spent = np.zeros((first + count, clocked.PARTS), np.int64)
@@ -109,10 +109,10 @@ class Rig:
     def prepared(self, voices: int, seconds: float) -> Integers:
         """The instrument as new, with as many slots as one made for these voices has; and its music."""
         self.instrument.reset()
-        settings = self.instrument.arrays["settings"]
+        m = self.instrument.machine
         # The slots of a smaller instrument are the first ones of a larger.
-        settings[f.S_POLYPHONY] = max(voices, self.setup.polyphony or self.preset.polyphony)
-        settings[f.S_VOICES] = settings[f.S_POLYPHONY] + f.SPARE_VOICES
+        m.polyphony = max(voices, self.setup.polyphony or self.preset.polyphony)
+        m.slots = m.polyphony + SPARE_VOICES
         return events(spread(self.keys, voices), self.setup.sample_rate, seconds, self.setup.sway)
 
     def _lengths(self, block: int, seconds: float) -> tuple[int, int]:

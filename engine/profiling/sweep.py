@@ -11,7 +11,7 @@ from engine.preset.loader import Preset
 from engine.profiling.limit import Limit, largest_polyphony
 from engine.profiling.load import Spread
 from engine.profiling.parts import Parts, parts, without_barrier
-from engine.profiling.rig import Recorder, Rig, Setup, Take, record_blocks
+from engine.profiling.rig import BenchSetup, BenchTake, Recorder, Rig, record_blocks
 
 QUICK = 0.25  # of the time of a point: enough to search with
 
@@ -39,14 +39,14 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class SweepPlan:
     """What to measure, and how."""
 
     presets: tuple[tuple[str, Preset], ...]  # by name, which may come again with another model
     oversamples: tuple[int, ...]  # none: as each preset says
     blocks: tuple[int, ...]
     voices: tuple[int, ...]
-    setup: Setup = field(default_factory=Setup)
+    setup: BenchSetup = field(default_factory=BenchSetup)
     limits: bool = True
     parts: bool = True
 
@@ -66,26 +66,26 @@ class Plan:
 class Results:
     """What has been measured so far."""
 
-    points: dict[Point, Take] = field(default_factory=dict)
+    points: dict[Point, BenchTake] = field(default_factory=dict)
     limits: dict[Section, Limit] = field(default_factory=dict)
     parts: dict[Section, tuple[int, Parts]] = field(default_factory=dict)  # with the number of voices
     notes: list[str] = field(default_factory=list)
 
 
-class Listener:
+class SweepListener:
     """Who is told of the sweep's course; does nothing."""
 
     def begins(self, what: str) -> None:
         """This is going to be measured."""
 
-    def measured(self, point: Point, take: Take) -> None:
+    def measured(self, point: Point, take: BenchTake) -> None:
         """A point was."""
 
     def note(self, text: str) -> None:
         """Something the reader should know."""
 
 
-def sweep(plan: Plan, results: Results, listener: Listener, record: Recorder = record_blocks) -> None:
+def sweep(plan: SweepPlan, results: Results, listener: SweepListener, record: Recorder = record_blocks) -> None:
     """Measure everything into `results`, which are whole at any moment; what cannot be played is noted."""
 
     def note(text: str) -> None:
@@ -109,11 +109,11 @@ def sweep(plan: Plan, results: Results, listener: Listener, record: Recorder = r
 
 
 def _section(
-    plan: Plan,
+    plan: SweepPlan,
     section: Section,
     rigs: tuple[Rig, Rig | None],
     results: Results,
-    listener: Listener,
+    listener: SweepListener,
     note: Callable[[str], None],
 ) -> None:
     rig, free = rigs

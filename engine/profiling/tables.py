@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from engine.profiling.compare import Change
 from engine.profiling.limit import HOLDS, MOST, Limit
 from engine.profiling.parts import Parts
-from engine.profiling.rig import Take
+from engine.profiling.rig import BenchTake
 from engine.profiling.sweep import Point, Section
 
 COLUMNS = ("mean", "p50", "p99", "p99.9", "max")
@@ -22,7 +22,7 @@ def heading(section: Section, sample_rate: float, blocks: int) -> Iterator[str]:
     yield " " * 6 + f"{'µs':>10}{'%':>6}" * len(COLUMNS) + f"{'blocks':>10}"
 
 
-def row(point: Point, take: Take) -> str:
+def row(point: Point, take: BenchTake) -> str:
     """A point's load: microseconds and percent of the deadline; blocks that took longer than it, of how many."""
     load = take.load
     cells = "".join(f"{us:10.1f}{100.0 * share:6.1f}" for us, share in zip(load.us, load.share))

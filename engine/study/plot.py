@@ -17,7 +17,7 @@ from engine.physics.barrier import Barrier, Obstacles
 from engine.profiling.clocked import DURATION, FRAMES
 from engine.profiling.limit import HOLDS
 from engine.profiling.load import histogram
-from engine.profiling.rig import Take
+from engine.profiling.rig import BenchTake
 from engine.profiling.sweep import Point, Section
 from engine.study.simulate import Simulation
 
@@ -61,7 +61,7 @@ def plot(sim: Simulation, path: str | PathLike[str] | None = None) -> Any:
     return figure
 
 
-def plot_loads(points: Mapping[Point, Take], sample_rate: float, path: str | PathLike[str]) -> None:
+def plot_loads(points: Mapping[Point, BenchTake], sample_rate: float, path: str | PathLike[str]) -> None:
     """Draw what a profile has measured: load over voices, times of blocks, every block of the heaviest point."""
     check(path)
     from matplotlib.figure import Figure
@@ -111,13 +111,13 @@ def _save(figure: Any, path: str | PathLike[str]) -> None:
 def _draw_shapes(axes: Any, sim: Simulation) -> None:
     problem = sim.preset.problem
     match problem.barrier:
-        case Barrier(profile=profile, start=start, stop=stop):
-            x = np.linspace(start, stop, 400)
-            height = profile(x) * 1e3
+        case Barrier() as barrier:
+            x = np.linspace(barrier.start, barrier.stop, 400)
+            height = barrier.surface(x) * 1e3
             floor = min(float(height.min()), 1e3 * float(sim.snapshots.u.min(initial=0.0)))
             axes.fill_between(x * 1e3, height, floor, color="0.8", label="barrier")
-        case Obstacles(positions=positions, heights=heights):
-            axes.plot(np.array(positions) * 1e3, np.array(heights) * 1e3, "k^", label="obstacles")
+        case Obstacles() as obstacles:
+            axes.plot(np.array(obstacles.positions) * 1e3, obstacles.tops() * 1e3, "k^", label="obstacles")
     for time, u in zip(sim.snapshot_time, sim.snapshots.u, strict=True):
         axes.plot(sim.snapshots.x * 1e3, u * 1e3, lw=1, label=f"{time * 1e3:.3g} ms")
     axes.set(xlabel="x (mm)", ylabel="u (mm)", title="the string over its barrier")
@@ -145,7 +145,7 @@ def _draw_energies(axes: Any, sim: Simulation) -> None:
         axes.legend(fontsize=7)
 
 
-def _draw_loads(axes: Any, section: Section, takes: Mapping[int, Take], color: str) -> None:
+def _draw_loads(axes: Any, section: Section, takes: Mapping[int, BenchTake], color: str) -> None:
     voices = sorted(takes)
     for name, style, width in (("p50", "o-", 1.2), ("p999", "s--", 0.9), ("most", ".", 0.0)):
         share = [100.0 * getattr(takes[n].load.share, name) for n in voices]
@@ -153,13 +153,13 @@ def _draw_loads(axes: Any, section: Section, takes: Mapping[int, Take], color: s
         axes.plot(voices, share, style, color=color, lw=width, ms=3.5, label=label)
 
 
-def _draw_times(axes: Any, point: Point, take: Take, color: str) -> None:
+def _draw_times(axes: Any, point: Point, take: BenchTake, color: str) -> None:
     edges, counts = histogram(take.blocks.rows)
     axes.stairs(counts, edges, color=color, label=str(point), baseline=0.5)
     axes.axvline(take.load.deadline, color=color, lw=0.8, ls=":")
 
 
-def _draw_blocks(axes: Any, point: Point, take: Take, sample_rate: float) -> None:
+def _draw_blocks(axes: Any, point: Point, take: BenchTake, sample_rate: float) -> None:
     """In the order in which they were played, along the time of the sound."""
     rows = take.blocks.rows
     end = np.cumsum(rows[:, FRAMES]) / sample_rate

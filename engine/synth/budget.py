@@ -140,10 +140,14 @@ def piece(ns: float) -> int:
     return max(1, int(1e9 * PIECE / ns))
 
 
-def frames_at_once(designs: Sequence[Design | None], polyphony: int, oversample: int) -> int:
+def frames_at_once(dearest: float, polyphony: int, oversample: int) -> int:
     """How many frames of an instrument one call may render: as if all voices were of the dearest key, and touched."""
-    dearest = max((step_time(design, lifted=True) for design in designs if design is not None), default=0.0)
     return piece(max(polyphony * oversample * dearest, 1.0))
+
+
+def dearest(designs: Sequence[Design]) -> float:
+    """ns that a step of any of these strings takes at most, whatever touches it."""
+    return max((step_time(design, lifted=True) for design in designs), default=0.0)
 
 
 def _law(design: Design) -> contact.Law:
@@ -163,7 +167,8 @@ class Budget:
             return
         size, coupled, rows = sizes(design)
         self._keys += size * (rows + _KEY_ROWS) + 2 * coupled * (coupled + rows)
-        self._voice = max(self._voice, size * _VOICE_ROWS + coupled * (coupled + rows))
+        # A voice is kept twice: as it is, and as it was at first.
+        self._voice = max(self._voice, 2 * (size * _VOICE_ROWS + coupled * (coupled + rows)))
         self._check_memory(design)
         tables = COSTS.tabled * size * rows * coupled
         solving = COSTS.solved * int((design.points.height > 0.0).sum()) ** 3

@@ -2,222 +2,231 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from engine import messages as midi
 from engine.compiled import native
 from engine.synth import strips
-from engine.synth.fields import *
-from engine.synth.machine import Machine
+from engine.synth.memory import (
+    CHANNELS,
+    ENDS,
+    FADING,
+    FREE,
+    HELD,
+    PRESSURE,
+    RELEASED,
+    UNMOVED,
+    Machine,
+)
 from engine.synth.mts import TUNING, code_of, is_at_once
 from engine.synth.ring import flagged, flagged_since, head, take
 from engine.synth.voices import begin, departure, pluck, set_moving
-from engine.synth.zones import MANAGERS, hears, reset_controllers, resize, share_range
-
-SUSTAIN, SOSTENUTO = 64, 66
-DATA, DATA_FINE, NRPN_FINE, NRPN, RPN_FINE, RPN = 6, 38, 98, 99, 100, 101
-ALL_SOUND_OFF, RESET_CONTROLLERS, ALL_NOTES_OFF = 120, 121, 123
-FOR_BENDS, FOR_ZONES = 0, 6  # registered parameters
+from engine.synth.zones import hears, reset_controllers, resize, share_range
 
 
 @native
-def obey(m: Machine, message: Any) -> None:
-    """One message: of a channel, packed as status | first << 8 | second << 16, or of a key's tuning (mts.py)."""
-    status, channel = message & 0xF0, message & 0x0F
-    first, second = (message >> 8) & 0x7F, (message >> 16) & 0x7F
-    if status == 0x90 and second > 0:
+def obey(m: Machine, message: int) -> None:
+    """One message: of a channel (messages.py), or of a key's tuning (mts.py)."""
+    kind, channel = midi.kind(message), midi.channel(message)
+    first, second = midi.first(message), midi.second(message)
+    if midi.begins_note(message):
         note_on(m, channel, first, second)
-    elif status == 0x80 or status == 0x90:
+    elif midi.ends_note(message):
         note_off(m, channel, first)
-    elif status == 0xB0:
+    elif kind == midi.CONTROL:
         control(m, channel, first, second)
-    elif status == 0xD0:
-        m.channels[channel, C_PRESSURE] = first
+    elif kind == midi.PRESSURE:
+        m.channels[channel].position[PRESSURE] = first
         stir(m, channel)
-    elif status == 0xE0:
-        m.channels[channel, C_BEND] = (first | second << 7) - 8192
+    elif kind == midi.WHEEL:
+        m.channels[channel].bend = midi.bend(message)
         stir(m, channel)
-    elif status == TUNING:
+    elif kind == TUNING:
         retune(m, first, code_of(message), is_at_once(message))
 
 
 @native
-def retune(m: Machine, key: Any, code: Any, at_once: Any) -> None:
+def retune(m: Machine, key: int, code: int, at_once: int) -> None:
     """Strike a key at another pitch from now on; and if so wished have it glide there if it sounds."""
     m.tuned[key] = code
-    for v in range(m.settings[S_VOICES]):
-        if at_once and m.voice_ints[v, V_STATE] != FREE and m.voice_ints[v, V_KEY] == key:
-            m.voice_floats[v, F_TUNED] = departure(m, key)
+    for v in range(m.slots):
+        if at_once and m.voices[v].state != FREE and m.voices[v].key == key:
+            m.voices[v].tuned = departure(m, key)
             set_moving(m, v)
 
 
 @native
-def stir(m: Machine, channel: Any) -> None:
+def stir(m: Machine, channel: int) -> None:
     """Have the channel's voices, and its zone's, glide to where its controllers now point."""
-    for v in range(m.settings[S_VOICES]):
-        if hears(m, m.voice_ints[v, V_CHANNEL], channel):
+    for v in range(m.slots):
+        if hears(m, m.voices[v].channel, channel):
             set_moving(m, v)
 
 
 @native
-def note_on(m: Machine, channel: Any, key: Any, velocity: Any) -> None:
+def note_on(m: Machine, channel: int, key: int, velocity: int) -> None:
     """Pluck the key's string: the one still sounding if there is one, else a free one, else a stolen one."""
-    if m.key_ints[key, K_READY] == 0:
+    if m.keys[key].ready == 0:
         return
     chosen = -1
-    for v in range(m.settings[S_VOICES]):
-        voice = m.voice_ints[v]
-        ringing = voice[V_STATE] == HELD or voice[V_STATE] == RELEASED
-        if ringing and voice[V_KEY] == key and voice[V_CHANNEL] == channel:
+    for v in range(m.slots):
+        voice = m.voices[v]
+        ringing = voice.state == HELD or voice.state == RELEASED
+        if ringing and voice.key == key and voice.channel == channel:
             chosen = v
     if chosen >= 0:
-        m.voice_ints[chosen, V_STATE] = HELD
-        m.voice_floats[chosen, F_TUNED] = departure(m, key)
+        m.voices[chosen].state = HELD
+        m.voices[chosen].tuned = departure(m, key)
         set_moving(m, chosen)
     else:
         chosen = slot(m)
         begin(m, chosen, key, channel)
-    m.settings[S_BORN] += 1
-    m.voice_ints[chosen, V_BORN] = m.settings[S_BORN]
+    m.born += 1
+    m.voices[chosen].born = m.born
     pluck(m, chosen, velocity)
 
 
 @native
-def slot(m: Machine) -> Any:
+def slot(m: Machine) -> int:
     """A free voice. Beyond the polyphony the quietest is sent to fade; with no slot left the faintest fade is cut."""
     sounding, quietest, faintest = 0, -1, -1
-    for v in range(m.settings[S_VOICES]):
-        if m.voice_ints[v, V_STATE] == FADING:
-            if faintest < 0 or m.voice_floats[v, F_FADE] < m.voice_floats[faintest, F_FADE]:
+    for v in range(m.slots):
+        if m.voices[v].state == FADING:
+            if faintest < 0 or m.voices[v].fade < m.voices[faintest].fade:
                 faintest = v
-        elif m.voice_ints[v, V_STATE] != FREE:
+        elif m.voices[v].state != FREE:
             sounding += 1
             if quietest < 0 or before(m, v, quietest):
                 quietest = v
-    if sounding >= m.settings[S_POLYPHONY]:
-        m.voice_ints[quietest, V_STATE] = FADING
-        m.meters[M_STOLEN] += 1
+    if sounding >= m.polyphony:
+        m.voices[quietest].state = FADING
+        m.meters.stolen += 1
         if faintest < 0:
             faintest = quietest
-    for v in range(m.settings[S_VOICES]):
-        if m.voice_ints[v, V_STATE] == FREE:
+    for v in range(m.slots):
+        if m.voices[v].state == FREE:
             return v
     return faintest
 
 
 @native
-def before(m: Machine, v: Any, other: Any) -> Any:
+def before(m: Machine, v: int, other: int) -> bool:
     """Whether v is stolen rather than the other: released before held, then the lower energy, then the older."""
-    a, b = m.voice_ints[v], m.voice_ints[other]
-    if a[V_STATE] != b[V_STATE]:
-        return a[V_STATE] == RELEASED
-    x, y = m.voice_floats[v, F_ENERGY], m.voice_floats[other, F_ENERGY]
-    if x > 0.0 and y > 0.0 and x != y:
-        return x < y
-    return a[V_BORN] < b[V_BORN]
+    a, b = m.voices[v], m.voices[other]
+    if a.state != b.state:
+        return a.state == RELEASED
+    if a.energy > 0.0 and b.energy > 0.0 and a.energy != b.energy:
+        return a.energy < b.energy
+    return a.born < b.born
 
 
 @native
-def note_off(m: Machine, channel: Any, key: Any) -> None:
+def note_off(m: Machine, channel: int, key: int) -> None:
     """Let the damper down, as far as the pedals allow."""
-    for v in range(m.settings[S_VOICES]):
-        voice = m.voice_ints[v]
-        if voice[V_STATE] == HELD and voice[V_KEY] == key and voice[V_CHANNEL] == channel:
-            voice[V_STATE] = RELEASED
+    for v in range(m.slots):
+        voice = m.voices[v]
+        if voice.state == HELD and voice.key == key and voice.channel == channel:
+            voice.state = RELEASED
             set_moving(m, v)
 
 
 @native
-def control(m: Machine, channel: Any, number: Any, value: Any) -> None:
+def control(m: Machine, channel: int, number: int, value: int) -> None:
     """Pedals, registered parameters, mode messages; everything else is kept for whoever maps it."""
-    own = m.channels[channel]
-    earlier, own[number] = own[number], value
-    if number == SOSTENUTO:
-        for v in range(m.settings[S_VOICES]):
-            voice = m.voice_ints[v]
-            if hears(m, voice[V_CHANNEL], channel):
+    own = m.channels[channel].position
+    earlier = own[number]
+    own[number] = value
+    if number == midi.SOSTENUTO:
+        for v in range(m.slots):
+            voice = m.voices[v]
+            if hears(m, voice.channel, channel):
                 if value >= 64 and earlier < 64:
-                    voice[V_SOSTENUTO] = voice[V_STATE] == HELD
+                    voice.sostenuto = 1 if voice.state == HELD else 0
                 elif value < 64:
-                    voice[V_SOSTENUTO] = 0
-    elif number in (NRPN, NRPN_FINE):
-        own[RPN] = own[RPN_FINE] = UNMOVED  # data that follow are not for a registered parameter
-    elif number in (DATA, DATA_FINE) and own[RPN] == 0:
+                    voice.sostenuto = 0
+    elif number in (midi.NRPN, midi.NRPN_FINE):
+        own[midi.RPN] = own[midi.RPN_FINE] = UNMOVED  # data that follow are not for a registered parameter
+    elif number in (midi.DATA, midi.DATA_FINE) and own[midi.RPN] == 0:
         set_parameter(m, channel, number, value)
-    elif number == ALL_SOUND_OFF:
+    elif number == midi.ALL_SOUND_OFF:
         silence(m, channel)
-    elif number == RESET_CONTROLLERS:
+    elif number == midi.RESET_CONTROLLERS:
         for other in range(CHANNELS):
             if hears(m, other, channel):
                 reset_controllers(m.channels[other])
-        for v in range(m.settings[S_VOICES]):
-            if hears(m, m.voice_ints[v, V_CHANNEL], channel):
-                m.voice_ints[v, V_SOSTENUTO] = 0
-    elif number >= ALL_NOTES_OFF:
+        for v in range(m.slots):
+            if hears(m, m.voices[v].channel, channel):
+                m.voices[v].sostenuto = 0
+    elif number >= midi.ALL_NOTES_OFF:
         let_go(m, channel)
     if moves_strings(m, number):
         stir(m, channel)
-    if number in (strips.VOLUME, strips.PAN, strips.EXPRESSION, RESET_CONTROLLERS):
+    if number in (midi.VOLUME, midi.PAN, midi.EXPRESSION, midi.RESET_CONTROLLERS):
         strips.turn_all(m)
 
 
 @native
-def set_parameter(m: Machine, channel: Any, number: Any, value: Any) -> None:
+def set_parameter(m: Machine, channel: int, number: int, value: int) -> None:
     """The bend's range, in semitones and cents, or the number of a zone's members."""
     own = m.channels[channel]
-    if own[RPN_FINE] == FOR_BENDS:
-        coarse, fine = own[C_RANGE] // 100, own[C_RANGE] % 100
-        own[C_RANGE] = value * 100 + fine if number == DATA else coarse * 100 + min(value, 99)
+    if own.position[midi.RPN_FINE] == midi.BEND_RANGE:
+        fine = own.range % 100.0
+        own.range = value * 100.0 + fine if number == midi.DATA else own.range - fine + min(value, 99)
         share_range(m, channel)
-        stir(m, own[C_MANAGER])
-    elif own[RPN_FINE] == FOR_ZONES and number == DATA and channel in MANAGERS and value < CHANNELS:
+        stir(m, own.manager)
+    elif (
+        own.position[midi.RPN_FINE] == midi.ZONE
+        and number == midi.DATA
+        and channel in midi.MANAGERS
+        and value < CHANNELS
+    ):
         begin_anew(m, channel, resize(m, channel, value))
         strips.turn_all(m)
-        own[RPN], own[RPN_FINE] = 0, FOR_ZONES  # still chosen: only controllers were reset
+        own.position[midi.RPN], own.position[midi.RPN_FINE] = 0, midi.ZONE  # still chosen: only controllers were reset
 
 
 @native
-def begin_anew(m: Machine, manager: Any, reach: Any) -> None:
+def begin_anew(m: Machine, manager: int, reach: int) -> None:
     """Let go all keys of channels up to so far from a manager: who held them has another channel now."""
-    for v in range(m.settings[S_VOICES]):
-        voice = m.voice_ints[v]
-        if abs(voice[V_CHANNEL] - manager) <= reach:
-            voice[V_SOSTENUTO] = 0
-            if voice[V_STATE] == HELD:
-                voice[V_STATE] = RELEASED
+    for v in range(m.slots):
+        voice = m.voices[v]
+        if abs(voice.channel - manager) <= reach:
+            voice.sostenuto = 0
+            if voice.state == HELD:
+                voice.state = RELEASED
             set_moving(m, v)
 
 
 @native
-def let_go(m: Machine, channel: Any) -> None:
+def let_go(m: Machine, channel: int) -> None:
     """Let all dampers of a channel and its zone down, as far as the pedals allow."""
-    for v in range(m.settings[S_VOICES]):
-        voice = m.voice_ints[v]
-        if voice[V_STATE] == HELD and hears(m, voice[V_CHANNEL], channel):
-            voice[V_STATE] = RELEASED
+    for v in range(m.slots):
+        voice = m.voices[v]
+        if voice.state == HELD and hears(m, voice.channel, channel):
+            voice.state = RELEASED
             set_moving(m, v)
 
 
 @native
-def moves_strings(m: Machine, number: Any) -> Any:
+def moves_strings(m: Machine, number: int) -> bool:
     """Whether a controller can change what a sounding string should be; the others must cost nothing."""
-    mapped = 0
-    for r in range(m.settings[S_MAPS]):
-        mapped |= m.map_ints[r, 0] == number
-    return mapped or number in (SUSTAIN, SOSTENUTO, DATA, DATA_FINE) or number >= ALL_SOUND_OFF
+    mapped = False
+    for r in range(m.maps.size):
+        mapped |= m.maps[r].controller == number
+    own = (midi.SUSTAIN, midi.SOSTENUTO, midi.DATA, midi.DATA_FINE)
+    return mapped or number in own or number >= midi.MODES
 
 
 @native
-def silence(m: Machine, channel: Any) -> None:
+def silence(m: Machine, channel: int) -> None:
     """Have every voice of a channel and its zone fade out now, whatever the pedals say."""
-    for v in range(m.settings[S_VOICES]):
-        if hears(m, m.voice_ints[v, V_CHANNEL], channel) and m.voice_ints[v, V_STATE] != FREE:
-            m.voice_ints[v, V_STATE] = FADING
+    for v in range(m.slots):
+        if hears(m, m.voices[v].channel, channel) and m.voices[v].state != FREE:
+            m.voices[v].state = FADING
 
 
 @native
 def take_events(m: Machine) -> None:
     """Obey everything that is due, and in its turn what a full ring could not hold."""
-    while head(m.ring) <= m.settings[S_CLOCK]:
+    while head(m.ring) <= m.clock:
         take_late(m)  # flags are up before what comes after them is queued: they must not end a later note
         obey(m, take(m.ring))
     take_late(m)

@@ -23,11 +23,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.compiled import called_by_python
 from engine.errors import SettingError
-from engine.physics.string import Array
+from engine.layout import Integers, Matrix
 from engine.synth.equiripple import Band, shortest
 from engine.units import db_to_gain
 from engine.vectors import PADDING, project
@@ -43,7 +42,7 @@ STOP_RIPPLE = db_to_gain(-100.0)
 class Decimator(NamedTuple):
     """What the kernel reads."""
 
-    taps: Array  # [1, size] in order of time, whole vectors, zeros around; none at all if there is nothing to do
+    taps: Matrix  # [1, size] in order of time, whole vectors, zeros around; none at all if there is nothing to do
     oversample: int  # samples in for each sample out
     latency: int  # samples out
 
@@ -51,8 +50,8 @@ class Decimator(NamedTuple):
 class State(NamedTuple):
     """The last `size` samples of each channel, kept twice so that they always stand in one row, in order of time."""
 
-    history: Array  # [channels, 2 size]
-    oldest: NDArray[np.int64]  # where that row begins; one entry
+    history: Matrix  # [channels, 2 size]
+    oldest: Integers  # where that row begins; one entry
 
 
 def band(sample_rate: float, oversample: int) -> Band:

@@ -13,38 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import aligned
+from engine import messages as midi
+from engine.layout import seen, size_of
 from engine.preset.rack import Part, Rack
 from engine.preset.tuning import Tuning
 from engine.synth import decimate
-from engine.synth import fields as f
+from engine.synth.bank import listener
 from engine.synth.instrument import Instrument
+from engine.synth.memory import ABSENT, Desk
 from engine.synth.mixing import play_together
-from engine.synth.mts import TUNING, tunings
+from engine.synth.mts import tunings
 from engine.synth.routing import absent, arrive, hand_on, taker
-from engine.synth.zones import enrol
 from engine.units import db_to_gain
-
-
-class Listener:
-    """An instrument's memory without keys and voices: it hears all messages, and knows where the channels stand."""
-
-    def __init__(self) -> None:
-        self._nothing = np.zeros(1)
-        self.settings = np.full(f.SETTINGS, 0, np.int64)
-        self.channels = np.full((f.CHANNELS, f.CHANNEL_INTS), 0, np.int64)
-        self.tuned = np.full(f.KEYS, f.AS_DESIGNED, np.int64)
-        # Whatever else there is has no entries, or is not read by those who have no voices.
-        self.table = np.full(f.TABLE, self._nothing.ctypes.data, np.int64)
-        self.table[f.T_SETTINGS], self.table[f.T_CHANNELS] = self.settings.ctypes.data, self.channels.ctypes.data
-        self.table[f.T_TUNED] = self.tuned.ctypes.data
-        self.reset()
-
-    def reset(self) -> None:
-        """As if nothing had been heard."""
-        self.tuned[:] = f.AS_DESIGNED
-        self.channels[:, f.C_STRIP] = 0
-        for channel, own in enumerate(self.channels):
-            enrol(own, channel, channel)
 
 
 class Seats:
@@ -56,33 +37,35 @@ class Seats:
     def __init__(self, channels: int = 2, latency: int | None = None) -> None:
         self.latency = latency  # None: that of the first who comes
         self.instruments: dict[int, Instrument] = {}
-        self.settings = np.full(f.ENSEMBLE_SETTINGS, 0, np.int64)
-        self.parts = np.full((f.PARTS, f.PART_INTS), 0, np.int64)
-        self.gains = np.ones((f.PARTS, 2))
-        self.routes = np.full(f.CHANNELS, 0, np.int64)
-        self.programs = np.full(f.PROGRAMS, -1, np.int64)
-        self.listener = Listener()
-        self._mix = np.full(2 * f.MIXED, 0, np.float32)
-        self.settings[f.D_CHANNELS], self.settings[f.D_LATEST] = channels, -1
-        inside = (self.settings, self.parts, self.gains, self.routes, self.programs, self.listener.table, self._mix)
-        self._table = np.array([array.ctypes.data for array in inside], np.int64)
+        self._memory, self._listener = aligned.zeros(size_of(Desk), np.uint8), listener()
+        self._deaf = self._listener.copy()  # as it is before it has heard anything
+        self.desk = seen(Desk, self.address)
+        self.desk.outputs, self.desk.latest, self.desk.listener = channels, -1, self._listener.ctypes.data
+        self.desk.programs[:] = -1
+        self.desk.parts.left = self.desk.parts.right = 1.0
 
     @classmethod
     def of(cls, rack: Rack, sample_rate: float, channels: int = 2, oversample: int | None = None) -> Seats:
         """Seats for the parts of a rack, all of them empty."""
         factors = {part.preset.oversample if oversample is None else oversample for part in rack.parts}
         seats = cls(channels, max(decimate.design(sample_rate, factor).latency for factor in factors))
-        seats.routes[:] = rack.routes
+        seats.desk.routes[:] = rack.routes
         for program, number in rack.programs.items():
-            seats.programs[program] = number
+            seats.desk.programs[program] = number
         for number, part in enumerate(rack.parts):
-            seats.gains[number] = gains(part.gain, part.pan, channels)
+            place = seats.desk.parts[number]
+            place.left, place.right = gains(part.gain, part.pan, channels)
         return seats
 
     @property
     def address(self) -> int:
-        """The address of the ensemble's table: all that compiled code needs."""
-        return int(self._table.ctypes.data)
+        """Where the ensemble's memory is: all that compiled code needs."""
+        return int(self._memory.ctypes.data)
+
+    def forget(self) -> None:
+        """As if nothing had been heard or played; nobody may be playing."""
+        self._listener[:] = self._deaf
+        self.desk.clock, self.desk.latest = 0, -1
 
     def put_on(self, number: int, instrument: Instrument, on_all_channels: bool = False) -> None:
         """Let an instrument take its part; whoever plays welcomes it with the next block."""
@@ -93,12 +76,14 @@ class Seats:
         instrument.reset()  # it was never played
         self.instruments[number] = instrument
         late = self.latency - instrument.latency
-        self.parts[number] = (f.ABSENT, instrument.address, instrument.channels, late, on_all_channels, 0)
+        place = self.desk.parts[number]
+        place.machine, place.outputs, place.delay = instrument.address, instrument.channels, late
+        place.everywhere, place.asked, place.state[0] = on_all_channels, 0, ABSENT
         arrive(self.address, number)
 
     def ask(self, number: int) -> None:
         """Ask an instrument to go as soon as nothing of it sounds and no channel's notes begin on it."""
-        self.parts[number, f.U_ASKED] = 1
+        self.desk.parts[number].asked = 1
 
     def forget_absent(self) -> None:
         """Let go the memory of instruments that have gone."""
@@ -148,7 +133,7 @@ class Ensemble:
     @property
     def clock(self) -> int:
         """Samples rendered since the last reset."""
-        return int(self._seats.settings[f.D_CLOCK])
+        return int(self._seats.desk.clock)
 
     @property
     def silent(self) -> bool:
@@ -183,23 +168,23 @@ class Ensemble:
         """Silence, all channels back where they begin, clock at zero: as if just made, but for what is designed."""
         for instrument in self._seats.instruments.values():
             instrument.reset()
-        self._seats.listener.reset()
-        self._seats.routes[:] = self.rack.routes
-        self._seats.settings[f.D_CLOCK], self._seats.settings[f.D_LATEST] = 0, -1
+        self._seats.forget()
+        self._seats.desk.routes[:] = self.rack.routes
         for counted in (self._struck, self._left_out, self._unknown):
             counted.clear()
 
     def schedule(self, sample: int, data: Sequence[int]) -> bool:
         """Queue a MIDI message (its bytes) for an absolute sample, in time order; False if the ring was full."""
-        if data and data[0] == TUNING:
+        if data and data[0] == midi.SYSEX:
             return 0 not in [hand_on(self._seats.address, max(sample, 0), packed) for packed in tunings(data)]
-        if not data or not 0x80 <= data[0] < 0xF0:
+        if not data or not midi.is_channel_message(data[0]):
             return True
         first, second = data[1] if len(data) > 1 else 0, data[2] if len(data) > 2 else 0
-        message, kind, channel = data[0] | first << 8 | second << 16, data[0] & 0xF0, data[0] & 0x0F
-        if kind == 0xC0 or (kind == 0x90 and second):
+        message, channel = midi.packed(data[0], first, second), midi.channel(data[0])
+        begins, chooses = midi.begins_note(message), midi.kind(message) == midi.PROGRAM
+        if begins or chooses:
             part = int(taker(self._seats.address, message))
-            if part < 0 and kind == 0xC0:
+            if part < 0 and chooses:
                 self._unknown.add((channel, first))
                 return True
             if part < 0:
@@ -207,10 +192,10 @@ class Ensemble:
                 return True
             if part not in self._seats.instruments:
                 self._seats.put_on(part, self._make(part))
-            if kind == 0x90:
+            if begins:
                 self._struck[part, first] += 1
         taken = hand_on(self._seats.address, max(sample, 0), message)
-        return bool(taken) or kind == 0xC0
+        return bool(taken) or chooses
 
     def run(self, out: NDArray[np.float32]) -> None:
         """Render out.shape[0] samples into `out`, float32 [frames, channels]."""

@@ -12,8 +12,7 @@ from typing import Any
 
 from engine.compiled import copy, entry, native
 from engine.synth import decimate, strips
-from engine.synth.fields import *
-from engine.synth.machine import Machine, machine
+from engine.synth.memory import CHANNELS, CONTROLLERS, Machine, machine
 
 
 @native
@@ -27,42 +26,45 @@ def fill(target: Any) -> None:
 @native
 def hear(m: Machine, target: Any) -> None:
     """Note whether anything but silence came out."""
-    if m.settings[S_QUIET] == 0:
+    if m.quiet == 0:
         return
     for n in range(target.shape[0]):
         for c in range(target.shape[1]):
             if target[n, c] != 0.0:
-                m.settings[S_QUIET] = 0
+                m.quiet = 0
                 return
 
 
 @native
-def look(m: Machine, sounding: Any) -> None:
+def look(m: Machine, sounding: int) -> None:
     """Once a tick: empty the filters if nobody sounds and nothing has come out since the last one."""
-    if sounding == 0 and m.settings[S_QUIET]:
-        m.settings[S_IDLE] = 1
+    if sounding == 0 and m.quiet:
+        m.idle = 1
         decimate.reset(m.filtered)
         for p in range(m.last.size):
             m.last[p] = 0.0
-        for c in range(m.finished.mean.size):
-            m.finished.mean[c] = 0.0
-    m.settings[S_QUIET] = 1
+        mean = m.finished.mean
+        for c in range(mean.size):
+            mean[c] = 0.0
+    m.quiet = 1
 
 
 @entry
-def adopt(table: Any, clock: Any, other: Any) -> Any:
+def adopt(address: Any, clock: Any, other: Any) -> Any:
     """Have an idle instrument go on where another one is, as if it had heard all that this one was told.
 
     From here on it plays what it would if it had been there from the start, to the last bit; `clock` is the sample that
     it is to call now. It must be at the other's sample rate. 0 if it is not idle, and then it is left as it was.
     """
-    m, theirs = machine(table), machine(other)
-    if m.settings[S_IDLE] == 0:
+    m, theirs = machine(address), machine(other)
+    if m.idle == 0:
         return 0
-    m.settings[S_CLOCK] = clock
+    m.clock = clock
     for c in range(CHANNELS):
-        for i in range(CHANNEL_INTS):
-            m.channels[c, i] = theirs.channels[c, i]
+        mine, told = m.channels[c], theirs.channels[c]
+        mine.bend, mine.range, mine.manager, mine.strip = told.bend, told.range, told.manager, told.strip
+        for number in range(CONTROLLERS + 1):
+            mine.position[number] = told.position[number]
     copy(theirs.tuned, m.tuned)
     strips.choose_path(m)
     return 1

@@ -5,23 +5,30 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import module
+from engine.files.target import whole_file
 from engine.preset.arguments import Quantity, rate_of, tuning_of, whole, within
 from engine.preset.loader import Preset, load_preset
 from engine.preset.tuning import Tuning
+from engine.printable import printable
 from engine.synth import decimate
-from engine.synth import fields as f
-from engine.synth.bank import Setup, design_bank, reset_bank
-from engine.synth.budget import frames_at_once
+from engine.synth.admission import Message, Packed, admitted, in_order, moment
+from engine.synth.bank import Bank, Setup, lay_out
+from engine.synth.budget import MOST_BYTES, frames_at_once
 from engine.synth.errors import CallError
-from engine.synth.messages import Message, Packed, in_order, moment, packed
+from engine.synth.feed import Feed
+from engine.synth.image import ImageError, designed_or_kept, unpacked
+from engine.synth.image import packed as image_of
+from engine.synth.memory import FREE, RING_SIZE, Machine
 from engine.synth.renderer import play
-from engine.synth.ring import push
+from engine.synth.ring import NEVER, push
 from engine.synth.turns import Turn, target
 
 MOST_VOICES = 256
@@ -61,16 +68,42 @@ class Instrument:
         fewest = whole("polyphony", voices, 1, MOST_VOICES, "try 16")
         most = min(max(needed, 0), MOST_VOICES) if polyphony is None else 0
         self.tuning = tuning_of(tuning) or self.preset.tuning
-        self._bank = design_bank(
-            Setup(self.preset, self.sample_rate, self.oversample, fewest, 1 if mono else 2, self.tuning, most)
-        )
-        self.polyphony = int(self.arrays["settings"][f.S_POLYPHONY])
-        self.silent_keys = {n: key.silent_because for n, key in enumerate(self._bank.keys) if key.design is None}
-        self._piece = frames_at_once([key.design for key in self._bank.keys], self.polyphony, self.oversample)
+        setup = Setup(self.preset, self.sample_rate, self.oversample, fewest, 1 if mono else 2, self.tuning, most)
+        module.tell_if_cold()
+        self._begin(lay_out(setup, designed_or_kept(setup)))
+
+    def _begin(self, bank: Bank) -> None:
+        """Take over a memory that has just been laid out."""
+        self._bank, designed = bank, bank.designed
+        self.polyphony, self.silent_keys = designed.polyphony, designed.silent
+        self._piece = frames_at_once(designed.dearest, self.polyphony, self.oversample)
         self._turn, self._queueing = Turn(), RLock()
         self._relatives: dict[tuple[float, int], Instrument] = {}  # the one called last comes last
         self._called = self
         play(self.address, 0, 0)  # compiled or loaded here, not in the first block
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], block_size: int = 128) -> Instrument:
+        """The instrument that was saved in a file, without designing it again: it plays the same bits."""
+        where = printable(str(path))
+        try:
+            size = Path(path).stat().st_size
+            data = Path(path).read_bytes() if size <= MOST_BYTES else b""
+        except OSError as error:
+            raise ImageError(f"{where}: {error.strerror or error}; name a file that Instrument.save wrote") from None
+        setup, designed = unpacked(data, where)
+        self = cls.__new__(cls)
+        self.preset, self.tuning = setup.preset, setup.tuning
+        self.sample_rate, self.oversample = setup.sample_rate, setup.oversample
+        self.block_size = whole("block size", block_size, 1, 1 << 20, "try 128")
+        self._begin(lay_out(setup, designed))
+        return self
+
+    def save(self, path: str | PathLike[str], force: bool = False) -> None:
+        """Write it to a new file, as if just made: what sounds and what channels were told is not kept."""
+        data = image_of(self._bank.setup, self._bank.designed)
+        with whole_file(Path(path), force) as part:
+            part.write_bytes(data)
 
     def __repr__(self) -> str:
         sides = "mono" if self.channels == 1 else "stereo"
@@ -87,53 +120,53 @@ class Instrument:
     @property
     def channels(self) -> int:
         """Of the output: 1 or 2."""
-        return int(self.arrays["settings"][f.S_CHANNELS])
+        return int(self.machine.outputs)
 
     @property
     def address(self) -> int:
-        """The address of the renderer's table: all that `engine.synth.renderer.play` needs."""
-        return int(self._bank.table.ctypes.data)
+        """Where the renderer's memory is: all that `engine.synth.renderer.play` needs."""
+        return self._bank.address
 
     @property
-    def arrays(self) -> Mapping[str, NDArray[Any]]:
-        """The renderer's memory by name, alive as long as the instrument: meters, ring, settings."""
-        return self._bank.arrays
+    def machine(self) -> Machine:
+        """The renderer's memory by name (engine/synth/memory.py), for as long as the instrument lives."""
+        return self._bank.machine
 
     @property
     def nbytes(self) -> int:
         """Memory of its strings and voices, without that of relatives."""
-        return sum(array.nbytes for array in (*self._bank.held, *self.arrays.values()))
+        return self._bank.block.nbytes
 
     @property
     def clock(self) -> int:
         """Samples rendered since the last reset."""
-        return int(self.arrays["settings"][f.S_CLOCK])
+        return int(self.machine.clock)
 
     @property
     def latency(self) -> int:
         """Samples by which the oversampling filter delays everything."""
-        return int(self.arrays["settings"][f.S_LATENCY])
+        return int(self.machine.latency)
 
     @property
     def silent(self) -> bool:
         """No voice sounds and no event waits."""
-        return not self._waiting and not (self.arrays["voice_ints"][:, f.V_STATE] != f.FREE).any()
+        return not self._waiting and not (self.machine.voices.state != FREE).any()
 
     def report(self) -> dict[str, int]:
         """Counts since the last reset."""
-        m = self.arrays["meters"]
+        m = self.machine.meters
         return {
-            "voices_stolen": int(m[f.M_STOLEN]),
-            "watchdog": int(m[f.M_WATCHDOG]),
-            "events_lost": int(m[f.M_LOST]),
-            "voices": int(m[f.M_SOUNDING]),
-            "peak_voices": int(m[f.M_MOST]),
+            "voices_stolen": int(m.stolen),
+            "watchdog": int(m.watchdog),
+            "events_lost": int(m.lost),
+            "voices": int(m.sounding),
+            "peak_voices": int(m.most),
         }
 
     def reset(self) -> None:
         """Silence, controllers untouched, clock at zero: as if just made."""
         with self._turn:
-            reset_bank(self._bank)
+            self._bank.reset()
 
     def schedule(self, sample: int, data: Sequence[int]) -> bool:
         """Queue a MIDI message (its bytes) for an absolute sample; False if the ring was full and it was lost.
@@ -142,7 +175,7 @@ class Instrument:
         Messages come in the order of their samples: one that is due before another that waits already is refused. Any
         thread may call this, also while another one renders.
         """
-        messages, at = packed(data), moment(sample)
+        messages, at = admitted(data), moment(sample)
         return False not in [self._queue(at, message) for message in messages]
 
     def run(self, out: NDArray[np.float32]) -> None:
@@ -158,7 +191,9 @@ class Instrument:
         events = in_order(messages, self.sample_rate)
         with self._turn:
             self._admit(events, len(target(out, self.channels)))
-            self._perform(events, out)
+            feed = self._feed(events)
+            self._perform(feed, out)
+            feed.hand_over(NEVER, lambda at, message: self._queue(at, message) or True)  # what comes later waits
 
     def __call__(
         self,
@@ -206,42 +241,32 @@ class Instrument:
 
     def _stretch(self, events: Sequence[Packed], frames: int, size: int, goes_on: bool) -> NDArray[np.float32]:
         if not goes_on:
-            reset_bank(self._bank)
+            self._bank.reset()
         events = events[: bisect_left(events, frames, key=lambda event: event[0])]
         self._admit(events, frames)
         out = np.zeros((self.channels, frames), np.float32)
-        block, first = np.zeros((min(size, frames), self.channels), np.float32), 0
+        block, feed = np.zeros((min(size, frames), self.channels), np.float32), self._feed(events)
         for at in range(0, frames, size):
             part = block[: min(size, frames - at)]
-            last = bisect_left(events, at + len(part), key=lambda event: event[0])
-            self._perform([(sample - at, message) for sample, message in events[first:last]], part)
+            self._perform(feed, part)
             out[:, at : at + len(part)] = part.T
-            first = last
         return out
 
     def _admit(self, events: Sequence[Packed], frames: int) -> None:
         """Refuse the events of a block before any of them is queued."""
         later = len(events) - bisect_left(events, frames, key=lambda event: event[0])
-        if later + self._waiting > f.RING_SIZE:
-            raise CallError(
-                f"{later} messages for after the block: {f.RING_SIZE} may wait; give them with their blocks"
-            )
+        if later + self._waiting > RING_SIZE:
+            raise CallError(f"{later} messages for after the block: {RING_SIZE} may wait; give them with their blocks")
         if events:
             self._refuse_disorder(self.clock + events[0][0])
 
-    def _perform(self, events: Sequence[Packed], out: NDArray[np.float32]) -> None:
-        """Render a block with its events, counted from its start, in pieces whose events the ring can hold."""
-        frames, start, at, done = len(out), self.clock, 0, 0
-        while at < frames:
-            room = f.RING_SIZE - self._waiting
-            for sample, message in events[done : done + room]:
-                self._queue(start + sample, message)
-            done = min(done + room, len(events))
-            stop = frames if done == len(events) else min(max(events[done][0], at + 1), frames)
-            self._fill(out[at:stop])
-            at = stop
-        for sample, message in events[done:]:
-            self._queue(start + sample, message)
+    def _feed(self, events: Sequence[Packed]) -> Feed[int]:
+        """Events counted from here."""
+        start = self.clock
+        return Feed((start + sample, message) for sample, message in events)
+
+    def _perform(self, feed: Feed[int], out: NDArray[np.float32]) -> None:
+        feed.fill(out, self.clock, lambda: RING_SIZE - self._waiting, self._queue, self._fill)
 
     def _fill(self, out: NDArray[np.float32]) -> None:
         """Render a block; a heavy one in pieces, between which Ctrl-C gets through."""
@@ -252,8 +277,8 @@ class Instrument:
     @property
     def _waiting(self) -> int:
         """Events in the ring."""
-        ring = self.arrays["ring"]
-        return int(ring[f.R_WRITTEN] - ring[f.R_READ])
+        ring = self.machine.ring
+        return int(ring.written[0] - ring.read[0])
 
     def _queue(self, sample: int, message: int) -> bool:
         with self._queueing:
@@ -268,7 +293,6 @@ class Instrument:
 
     def _last_waiting(self) -> int:
         """The sample of the event that was queued last, or -1 if none waits."""
-        ring = self.arrays["ring"]
-        written = int(ring[f.R_WRITTEN])
-        waits = written != ring[f.R_READ]
-        return int(ring[f.R_ROWS + 2 * ((written - 1) & (f.RING_SIZE - 1))]) if waits else -1
+        ring = self.machine.ring
+        written = int(ring.written[0])
+        return int(ring.rows[(written - 1) & (RING_SIZE - 1), 0]) if written != ring.read[0] else -1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from math import cos, inf, pi, sqrt
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -30,7 +32,7 @@ Design = modal.Design | finite_difference.Design
 
 
 @dataclass(frozen=True)
-class Key:
+class TunedKey:
     """One key: its pitch (Hz, None if the tuning leaves it out), its design, or the reason why it stays silent."""
 
     pitch: float | None
@@ -38,16 +40,35 @@ class Key:
     silent_because: str = ""
 
 
+_HELD: WeakValueDictionary[Hashable, TunedKey] = WeakValueDictionary()  # what is designed and not forgotten
+
+
 def design_key(
     problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking = SAME
-) -> Key:
-    """The preset's string brought to `pitch` by its tension or its length, ready for the model rate."""
+) -> TunedKey:
+    """The preset's string brought to `pitch` by its tension or its length, ready for the model rate.
+
+    A key that somebody holds already is not designed again.
+    """
+    asked = (problem, model, by, pitch, rate, tracking)
+    try:
+        key = _HELD.get(asked)
+    except TypeError:  # a profile that cannot be told from others
+        return _design_key(*asked)
+    if key is None:
+        key = _HELD[asked] = _design_key(*asked)
+    return key
+
+
+def _design_key(
+    problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking
+) -> TunedKey:
     if pitch is None:
-        return Key(None, None, "the tuning leaves this key out")
+        return TunedKey(None, None, "the tuning leaves this key out")
     problem = replace(problem, excitation=tracked(problem.excitation, tracking, above(problem.string, pitch)))
     try:
         if model == "modal":
-            return Key(pitch, modal.design(_tuned(problem, by, pitch), rate, band=min(BAND, 0.45 * rate)))
+            return TunedKey(pitch, modal.design(_tuned(problem, by, pitch), rate, band=min(BAND, 0.45 * rate)))
         tuned = _tuned(problem, by, pitch)
         g = grid.grid(tuned.string, rate, GRID_MARGIN)
         tension = _grid_tension(tuned.string, g, pitch, rate)  # a grid flattens its modes by some cents
@@ -55,9 +76,9 @@ def design_key(
             remedy = "play lower, or raise the sample rate or oversampling"
             raise PhysicsError("pitch", pitch, "asks for more tension than the grid can bear", remedy)
         tuned = replace(tuned, string=replace(tuned.string, tension=tension))
-        return Key(pitch, finite_difference.design(tuned, rate, on=g))
+        return TunedKey(pitch, finite_difference.design(tuned, rate, on=g))
     except PhysicsError as error:
-        return Key(pitch, None, str(error))
+        return TunedKey(pitch, None, str(error))
 
 
 def above(string: String, pitch: float) -> float:
@@ -79,7 +100,7 @@ def tracked(e: Excitation, tracking: Tracking, ratio: float) -> Excitation:
     )
 
 
-def design_keys(preset: Preset, tuning: Tuning, rate: float, budget: Budget) -> list[Key]:
+def design_keys(preset: Preset, tuning: Tuning, rate: float, budget: Budget) -> list[TunedKey]:
     """All keys of an instrument; refused as soon as they cost more than the budget holds."""
     keys = []
     for hz in tuning.frequencies:
@@ -96,19 +117,27 @@ def _tuned(problem: Problem, by: str, pitch: float) -> Problem:
         squared = (2.0 * pi * pitch) ** 2 + float(string.loss.rate(np.array([b]))[0]) ** 2
         tension = string.density * squared / b**2 - string.stiffness * b**2
         return replace(problem, string=replace(string, tension=_positive(tension, pitch)))
-    low, high = 1e-3, 1e3  # bisection on log-length: the first mode falls with length
-    for _ in range(200):
-        length = sqrt(low * high)
-        b1 = np.array([pi / length])
-        squared = float(string.undamped_frequency(b1)[0] ** 2 - string.loss.rate(b1)[0] ** 2)
-        if squared > (2.0 * pi * pitch) ** 2:
+    low, high, length = 1e-3, 1e3, 1.0  # bisection on log-length: the first mode falls with length
+    wanted, squared = (2.0 * pi * pitch) ** 2, _first_mode(string, length)
+    while low < length < high:
+        if squared > wanted:
             low = length
         else:
             high = length
-    if abs(squared / (2.0 * pi * pitch) ** 2 - 1.0) > 1e-9:
+        length = sqrt(low * high)
+        squared = _first_mode(string, length)
+    if abs(squared / wanted - 1.0) > 1e-9:
         remedy = "play nearer to the string's own pitch, or take keys: tension"
         raise PhysicsError("pitch", pitch, "is reached by no length from 1 mm to 1 km", remedy)
     return replace(problem, string=replace(string, length=length), barrier=_within(problem, length))
+
+
+def _first_mode(string: String, length: float) -> float:
+    """Its angular frequency at a length, squared: below zero if it does not oscillate. In plain floats, for speed."""
+    b = pi / length
+    decay = string.loss.rate(b)
+    frequency = b * sqrt((string.tension + string.stiffness * (b * b)) / string.density)
+    return frequency * frequency - decay * decay
 
 
 def _positive(tension: float, pitch: float) -> float:
@@ -125,7 +154,8 @@ def _within(problem: Problem, length: float) -> Barrier | Obstacles | None:
         return replace(barrier, stop=end) if barrier.start < 0.9 * end else None
     if isinstance(barrier, Obstacles):
         kept = [(x, h) for x, h in zip(barrier.positions, barrier.heights) if x < end]
-        return Obstacles(tuple(x for x, _ in kept), tuple(h for _, h in kept)) if kept else None
+        positions, heights = tuple(x for x, _ in kept), tuple(h for _, h in kept)
+        return replace(barrier, positions=positions, heights=heights) if kept else None
     return barrier
 
 
@@ -139,7 +169,7 @@ def _grid_tension(string: String, g: grid.Grid, pitch: float, rate: float) -> fl
     return _positive(4.0 * q * string.density / (k**2 * s) - string.stiffness * s, pitch)
 
 
-def mildest_damping(key: Key) -> float:
+def mildest_damping(key: TunedKey) -> float:
     """How much of its decay a string may be relieved of (1/s, below zero).
 
     A grid's other losses are fitted to s0 and them together: without s0 what remains could feed a wave instead.
@@ -151,7 +181,7 @@ def mildest_damping(key: Key) -> float:
     return -max(0.0, d.grid.loss.terms[0] + float(grid.backward_loss(d.grid.loss.terms, b, d.grid.spacing).min()))
 
 
-def gap(key: Key) -> float:
+def gap(key: TunedKey) -> float:
     """How far the barrier may be raised before it presses on the string at rest, m."""
     d = key.design
     if d is None or not d.points.height.size:
@@ -166,7 +196,7 @@ def gap(key: Key) -> float:
     return max(0.0, float(above.min()))
 
 
-def highest_tension(key: Key) -> float:
+def highest_tension(key: TunedKey) -> float:
     """Where bending must stop (N): as near to a grid's stability limit as any grid may be; modes have none.
 
     At the limit itself the shortest wave costs no energy: a wheel that moves would stir it up beyond all bounds.

@@ -8,55 +8,56 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import entry, native, single_rows, store_release
-from engine.synth.fields import *
+from engine.opened import address
+from engine.synth.memory import ABSENT, MIXED, PARTS, PLAYING, Desk, desk
 from engine.synth.renderer import play
-from engine.synth.routing import Desk, desk, idle, routed, welcome
+from engine.synth.routing import idle, routed, welcome
 
 
 @entry
-def play_together(address: Any, frames: Any, out: Any) -> None:
-    """The next `frames` samples of the ensemble at `address`, float32 [frames, channels] at `out`, not limited."""
-    d = desk(address)
+def play_together(where: Any, frames: Any, out: Any) -> None:
+    """The next `frames` samples of the ensemble at an address, float32 [frames, channels] at `out`, not limited."""
+    d = desk(where)
     welcome(d)
     mix(d, frames, out)
 
 
 @native
-def mix(d: Desk, frames: Any, out: Any) -> None:
+def mix(d: Desk, frames: int, out: int) -> None:
     """One instrument as it is plays straight into `out`, and gives the samples that it gives alone."""
-    channels, playing, last = d.settings[D_CHANNELS], 0, 0
+    playing, last = 0, 0
     for s in range(PARTS):
-        if d.parts[s, U_STATE] == PLAYING:
+        if d.parts[s].state[0] == PLAYING:
             playing, last = playing + 1, s
-    untouched = d.gains[last, 0] == 1.0 and d.gains[last, 1] == 1.0
-    if playing == 1 and untouched and d.parts[last, U_CHANNELS] == channels:
-        play(d.parts[last, U_TABLE], frames, out)
+    only = d.parts[last]
+    if playing == 1 and only.left == 1.0 and only.right == 1.0 and only.outputs == d.outputs:
+        play(only.machine, frames, out)
     else:
-        target = single_rows(out, frames, channels)
+        target = single_rows(out, frames, d.outputs)
         for n in range(frames):
-            for c in range(channels):
+            for c in range(d.outputs):
                 target[n, c] = 0.0
         for s in range(PARTS):
-            if d.parts[s, U_STATE] == PLAYING:
+            if d.parts[s].state[0] == PLAYING:
                 add(d, s, target)
-    d.settings[D_CLOCK] += frames
+    d.clock += frames
 
 
 @native
-def add(d: Desk, s: Any, target: Any) -> None:
+def add(d: Desk, s: int, target: Any) -> None:
     """Add an instrument to the others; one that was asked to goes as soon as nobody could hear whether it is there."""
-    part, frames, done = d.parts[s], target.shape[0], 0
-    wide, left, right = part[U_CHANNELS], d.gains[s, 0], d.gains[s, 1]
+    part, mix, frames, done = d.parts[s], d.mix, target.shape[0], 0
+    wide = part.outputs
     while done < frames:
         span = min(MIXED, frames - done)
-        play(part[U_TABLE], span, d.mix_address)
+        play(part.machine, span, address(mix))
         for n in range(span):
-            one, other = left * d.mix[n * wide], right * d.mix[n * wide + wide - 1]
+            one, other = part.left * mix[n * wide], part.right * mix[n * wide + wide - 1]
             if target.shape[1] == 1:
                 target[done + n, 0] += 0.5 * (one + other)
             else:
                 target[done + n, 0] += one
                 target[done + n, 1] += other
         done += span
-    if part[U_ASKED] and not routed(d, s) and idle(part[U_TABLE]):
-        store_release(part, U_STATE, ABSENT)  # from here on it is Python's
+    if part.asked and not routed(d, s) and idle(part.machine):
+        store_release(part.state, 0, ABSENT)  # from here on it is Python's

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import messages as midi
 from engine.compiled import called_by_python, native
 
-TUNING = 0xF0  # the status that begins the bytes
+TUNING = midi.SYSEX  # the status of a packed message that tunes a key
 LONGEST = 9 + 4 * 127  # bytes: a single note change, with bank, of as many keys as it can name
-NO_CHANGE = 0x1FFFFF  # the code that leaves a key alone
+NO_CHANGE = 0x1FFFFF  # the code that leaves a key alone: all of its 21 bits
 NOTHING = -1
-ALL_DEVICES = 0x7F
+STANDARD = 8  # the fourth byte: that the message is about tuning
 BULK, ONE_BY_ONE, BULK_OF_BANK, ONE_BY_ONE_OF_BANK, OCTAVE, FINE_OCTAVE = 1, 2, 4, 7, 8, 9
 _AT_ONCE = 37  # the bit
 
@@ -30,7 +31,7 @@ _AT_ONCE = 37  # the bit
 @native
 def code_of(message: Any) -> Any:
     """The pitch of a packed message."""
-    return message >> 16 & 0x1FFFFF
+    return message >> 16 & NO_CHANGE
 
 
 @native
@@ -43,13 +44,13 @@ def is_at_once(message: Any) -> Any:
 def parts(octet: Any) -> Any:
     """How many keys these bytes may retune; 0 if they are no tuning message, or not a whole one."""
     size = octet.size
-    if size < 12 or size > LONGEST or octet[0] != TUNING or octet[size - 1] != 0xF7:
+    if size < 12 or size > LONGEST or octet[0] != midi.SYSEX or octet[size - 1] != midi.SYSEX_END:
         return 0
     for i in range(1, size - 1):
-        if octet[i] >= 0x80:
+        if octet[i] >= midi.STATUS_BIT:
             return 0
-    real_time, kind = octet[1] == 0x7F, octet[4]
-    if octet[1] < 0x7E or octet[3] != 8:
+    real_time, kind = octet[1] == midi.REAL_TIME, octet[4]
+    if octet[1] < midi.NOT_REAL_TIME or octet[3] != STANDARD:
         return 0
     if (kind == BULK and size == 408) or (kind == BULK_OF_BANK and size == 409):
         return 0 if real_time else 128
@@ -80,7 +81,7 @@ def part(octet: Any, i: Any) -> Any:
         code = np.int64(octet[at]) << 14 | np.int64(octet[at + 1]) << 7 | np.int64(octet[at + 2])
     if code == NO_CHANGE:
         return NOTHING
-    return TUNING | key << 8 | code << 16 | np.int64(octet[1] == 0x7F) << _AT_ONCE
+    return midi.packed(TUNING, key, code) | np.int64(octet[1] == midi.REAL_TIME) << _AT_ONCE
 
 
 def octets_of(data: Sequence[int]) -> NDArray[np.uint8]:
@@ -89,7 +90,7 @@ def octets_of(data: Sequence[int]) -> NDArray[np.uint8]:
 
 
 def tunings(data: Sequence[int]) -> list[int]:
-    """The packed messages that a SysEx message, from 0xF0 to 0xF7, makes of itself: none if it is about no tuning."""
+    """The packed messages that a SysEx message, from first byte to last, makes of itself: none if it tunes nothing."""
     octet = octets_of(data)
     packed = [int(part(octet, i)) for i in range(parts(octet))]
     return [message for message in packed if message != NOTHING]
@@ -97,8 +98,8 @@ def tunings(data: Sequence[int]) -> list[int]:
 
 def sysex(message: int) -> bytes:
     """The single note change that a packed message is, to be written into a file."""
-    key, code = message >> 8 & 0x7F, message >> 16 & 0x1FFFFF
-    change = (1, key, code >> 14, code >> 7 & 0x7F, code & 0x7F, 0xF7)
+    code = message >> 16 & NO_CHANGE
+    change = (1, midi.first(message), code >> 14, code >> 7 & 0x7F, code & 0x7F, midi.SYSEX_END)
     if message >> _AT_ONCE & 1:
-        return bytes((TUNING, 0x7F, ALL_DEVICES, 8, ONE_BY_ONE, 0, *change))
-    return bytes((TUNING, 0x7E, ALL_DEVICES, 8, ONE_BY_ONE_OF_BANK, 0, 0, *change))
+        return bytes((midi.SYSEX, midi.REAL_TIME, midi.ALL_DEVICES, STANDARD, ONE_BY_ONE, 0, *change))
+    return bytes((midi.SYSEX, midi.NOT_REAL_TIME, midi.ALL_DEVICES, STANDARD, ONE_BY_ONE_OF_BANK, 0, 0, *change))

@@ -7,18 +7,17 @@ samples that are written already, one by one, live always and in a render only w
 
 from __future__ import annotations
 
-from math import exp, pi, sqrt, tan
+from math import pi, sqrt, tan
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from engine.compiled import called_by_python, entry, inlined, native, single_rows
 from engine.errors import EngineError
-from engine.physics.string import Array
+from engine.layout import Vector
 from engine.units import db_to_gain
 
 DC_EDGE = 5.0  # Hz, -3 dB: 20 Hz loses 0.26 dB, and a step has gone to -60 dB after 0.22 s
-GLIDE = 5e-3  # s: time constant of a change of gain
 KNEE = 0.5  # -6.02 dBFS: up to here the limiter does nothing
 # -0.1 dBFS, rounded down to a float32 so that no rounding of a sample can pass it.
 CEILING = float(np.nextafter(np.float32(db_to_gain(-0.1)), np.float32(0.0)))
@@ -31,49 +30,28 @@ class Output(NamedTuple):
     """What the kernel reads."""
 
     drift: float  # share of the rest that the blocker's running mean takes up per sample
-    glide: float  # the same of the gain
-    scale: float  # of the blocker, and of the sum if mono
-    gain: float  # after reset
+    gain: float  # of the blocker, and of the sum if mono
     channels: int
 
 
 class State(NamedTuple):
     """What the kernel changes."""
 
-    mean: Array  # [channels], and how much of it is left while it is drained (1 or more: all)
-    gain: Array  # now, times scale; one entry
-    wanted: Array  # gain to glide to: anyone may set it between blocks; one entry
+    mean: Vector  # [channels], and how much of it is left while it is drained (1 or more: all)
 
 
-def design(sample_rate: float, channels: int = 2, gain: float = 1.0) -> Output:
+def design(sample_rate: float, channels: int = 2) -> Output:
     """Stereo, or mono as the sum at equal power: a note panned to the middle is as loud in either."""
     if channels not in (1, 2):
         raise EngineError(f"channels = {channels}: must be 1 (mono) or 2 (stereo); give further ones copies")
     # (1 - 1/z) / (1 + t - (1 - t)/z) is at -3 dB where tan(w / 2) = t, exactly, and at 0 dB at Nyquist.
     t = tan(pi * DC_EDGE / sample_rate)
-    return Output(
-        drift=2.0 * t / (1.0 + t),
-        glide=1.0 - exp(-1.0 / (GLIDE * sample_rate)),
-        scale=(1.0 if channels == 2 else sqrt(0.5)) / (1.0 + t),
-        gain=gain,
-        channels=channels,
-    )
+    return Output(2.0 * t / (1.0 + t), (1.0 if channels == 2 else sqrt(0.5)) / (1.0 + t), channels)
 
 
 def state(d: Output) -> State:
     """Memory of silence."""
-    s = State(np.zeros(d.channels + 1), np.zeros(1), np.zeros(1))
-    reset(d, s)
-    return s
-
-
-@called_by_python
-def reset(d: Output, s: State) -> None:
-    """Back to silence and to the designed gain."""
-    for c in range(s.mean.size):
-        s.mean[c] = 0.0
-    s.wanted[0] = d.gain
-    s.gain[0] = d.gain * d.scale
+    return State(np.zeros(d.channels + 1))
 
 
 @native
@@ -116,17 +94,13 @@ def limit(x: Any) -> Any:
 @called_by_python
 def finish(d: Output, s: State, x: Any, out: Any) -> None:
     """Fill out[n, channels] from the stereo signal x[n, 2]."""
-    wanted = s.wanted[0] * d.scale
-    gain = s.gain[0]
     for n in range(out.shape[0]):
-        gain += d.glide * (wanted - gain)
         for c in range(out.shape[1]):
             heard = sound(x[n, c]) if out.shape[1] == 2 else sound(x[n, 0]) + sound(x[n, 1])
             rest = heard - s.mean[c]
             s.mean[c] += d.drift * rest
-            sample = gain * rest
+            sample = d.gain * rest
             out[n, c] = sample if abs(sample) > FAINTEST else 0.0
-    s.gain[0] = gain
 
 
 @entry

@@ -8,93 +8,91 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import guarded, integers, load_acquire, native, store_release
-from engine.synth.fields import *
+from engine import messages as midi
+from engine.compiled import guarded, load_acquire, native, store_release
+from engine.synth.memory import ALL_NOTES, ALL_SOUND, KEYS, RING_SIZE, Late, Ring, machine
 
 NEVER = 1 << 62  # later than any event
 
 
 @guarded
-def push(table: Any, sample: Any, message: Any) -> Any:
+def push(address: Any, sample: Any, message: Any) -> Any:
     """Queue a packed channel message for an absolute sample; 0 if the ring is full and the message was lost.
 
     What ends a note is not lost even then: it is flagged, and obeyed as soon as everything queued before it has been.
     """
-    t = integers(table, TABLE)
-    ring, late = integers(t[T_RING], R_ROWS + 2 * RING_SIZE), integers(t[T_LATE], LATE)
-    if put(ring, sample, message):
+    m = machine(address)
+    if put(m.ring, sample, message):
         return 1
-    meters = integers(t[T_METERS], METERS)
-    meters[M_LOST] += 1
-    return flag(late, message, ring[R_WRITTEN])
+    m.meters.lost += 1
+    return flag(m.late, message, m.ring.written[0])
 
 
 @native
-def put(ring: Any, at: Any, message: Any) -> Any:
+def put(ring: Ring, at: int, message: int) -> int:
     """Add a row; 0 if there is no room."""
-    written = ring[R_WRITTEN]
-    if written - load_acquire(ring, R_READ) >= RING_SIZE:
+    written = ring.written[0]
+    if written - load_acquire(ring.read, 0) >= RING_SIZE:
         return 0
-    row = R_ROWS + 2 * (written & (RING_SIZE - 1))
-    ring[row], ring[row + 1] = at, message
-    store_release(ring, R_WRITTEN, written + 1)
+    row = ring.rows[written & (RING_SIZE - 1)]
+    row[0], row[1] = at, message
+    store_release(ring.written, 0, written + 1)
     return 1
 
 
 @native
-def head(ring: Any) -> Any:
+def head(ring: Ring) -> int:
     """When the next row is due, or NEVER."""
-    if load_acquire(ring, R_WRITTEN) == ring[R_READ]:
+    if load_acquire(ring.written, 0) == ring.read[0]:
         return NEVER
-    return ring[R_ROWS + 2 * (ring[R_READ] & (RING_SIZE - 1))]
+    return ring.rows[ring.read[0] & (RING_SIZE - 1), 0]  # type: ignore[no-any-return]
 
 
 @native
-def take(ring: Any) -> Any:
+def take(ring: Ring) -> int:
     """The next row's message; the row is free again."""
-    message = ring[R_ROWS + 2 * (ring[R_READ] & (RING_SIZE - 1)) + 1]
-    store_release(ring, R_READ, ring[R_READ] + 1)
-    return message
+    message = ring.rows[ring.read[0] & (RING_SIZE - 1), 1]
+    store_release(ring.read, 0, ring.read[0] + 1)
+    return message  # type: ignore[no-any-return]
 
 
 @native
-def flag(late: Any, message: Any, written: Any) -> Any:
+def flag(late: Late, message: int, written: int) -> int:
     """Write the loss's number beside what the message ends: a key, all notes or all sound of its channel.
 
     Only this side writes the numbers, and the consumer remembers how far it has come: nothing is erased, so nothing
     that is lost at this very moment can be erased with it.
     """
-    status, channel, first = message & 0xF0, message & 0x0F, (message >> 8) & 0x7F
-    velocity, number = (message >> 16) & 0x7F, late[L_COUNT] + 1
-    if status == 0x80 or (status == 0x90 and velocity == 0):
+    kind, channel, first, number = midi.kind(message), midi.channel(message), midi.first(message), late.count[0] + 1
+    if midi.ends_note(message):
         end = first
-    elif status == 0xB0 and first >= 123:
+    elif kind == midi.CONTROL and first >= midi.ALL_NOTES_OFF:
         end = ALL_NOTES
-    elif status == 0xB0 and first == 120:
+    elif kind == midi.CONTROL and first == midi.ALL_SOUND_OFF:
         end = ALL_SOUND
     else:
         return 0
-    late[L_FLAGS + channel * ENDS + end] = number
-    store_release(late, L_AFTER, written)
-    store_release(late, L_COUNT, number)
+    late.losses[channel, end] = number
+    store_release(late.after, 0, written)
+    store_release(late.count, 0, number)
     return 1
 
 
 @native
-def flagged_since(ring: Any, late: Any) -> Any:
+def flagged_since(ring: Ring, late: Late) -> int:
     """The number of the last loss already obeyed, if there are newer ones and all queued before them is done; or -1."""
-    latest, seen = load_acquire(late, L_COUNT), late[L_SEEN]
-    if latest == seen or ring[R_READ] < load_acquire(late, L_AFTER):
+    latest, seen = load_acquire(late.count, 0), late.seen[0]
+    if latest == seen or ring.read[0] < load_acquire(late.after, 0):
         return -1
-    late[L_SEEN] = latest
-    return seen
+    late.seen[0] = latest
+    return seen  # type: ignore[no-any-return]
 
 
 @native
-def flagged(late: Any, seen: Any, channel: Any, end: Any) -> Any:
+def flagged(late: Late, seen: int, channel: int, end: int) -> int:
     """The message that was lost since, or -1."""
-    if not seen < late[L_FLAGS + channel * ENDS + end] <= late[L_SEEN]:
+    if not seen < late.losses[channel, end] <= late.seen[0]:
         return -1
     if end < KEYS:
-        return 0x80 | channel | end << 8
-    return 0xB0 | channel | (120 if end == ALL_SOUND else 123) << 8
+        return midi.packed(midi.NOTE_OFF | channel, end)
+    return midi.packed(midi.CONTROL | channel, midi.ALL_SOUND_OFF if end == ALL_SOUND else midi.ALL_NOTES_OFF)

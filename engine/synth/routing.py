@@ -7,65 +7,14 @@ without strings hears everything at the moment it is offered; who comes later le
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from engine.compiled import (
-    float_rows,
-    guarded,
-    integer_rows,
-    integers,
-    load_acquire,
-    native,
-    pasted,
-    singles,
-    store_release,
-)
+from engine import messages as midi
+from engine.compiled import guarded, load_acquire, native, store_release
 from engine.synth.control import obey
-from engine.synth.fields import *
 from engine.synth.idle import adopt
-from engine.synth.machine import machine
+from engine.synth.memory import ABSENT, ARRIVED, CHANNELS, PARTS, PLAYING, PROGRAMS, RING_SIZE, Desk, desk, machine
 from engine.synth.ring import NEVER, head, push
-
-BANK, BANK_FINE = 0, 32  # controllers that a program change is read with
-
-
-class Desk(NamedTuple):
-    """Everything that an ensemble is made of, beside its instruments."""
-
-    settings: Any
-    parts: Any
-    gains: Any
-    routes: Any
-    programs: Any
-    listener: Any  # the address of its table
-    mix: Any
-    mix_address: Any
-
-
-@pasted
-def desk(address: Any) -> Any:
-    """The arrays behind the table at `address`."""
-    t = integers(address, ENSEMBLE)
-    return Desk(
-        integers(t[E_SETTINGS], ENSEMBLE_SETTINGS),
-        integer_rows(t[E_PARTS], PARTS, PART_INTS),
-        float_rows(t[E_GAINS], PARTS, 2),
-        integers(t[E_ROUTES], CHANNELS),
-        integers(t[E_PROGRAMS], PROGRAMS),
-        t[E_LISTENER],
-        singles(t[E_MIX], 2 * MIXED),
-        t[E_MIX],
-    )
-
-
-@pasted
-def channels_of(table: Any) -> Any:
-    return integer_rows(integers(table, TABLE)[T_CHANNELS], CHANNELS, CHANNEL_INTS)
-
-
-@pasted
-def events_of(table: Any) -> Any:
-    return integers(integers(table, TABLE)[T_RING], R_ROWS + 2 * RING_SIZE)
 
 
 @native
@@ -73,75 +22,76 @@ def welcome(d: Desk) -> None:
     """Take in who has arrived, as if it had been there, idle, from the start: clock and channels are the others'."""
     for s in range(PARTS):
         part = d.parts[s]
-        if load_acquire(part, U_STATE) == ARRIVED:
-            adopt(part[U_TABLE], d.settings[D_CLOCK], d.listener)
-            part[U_STATE] = PLAYING
-        if part[U_ALL] and part[U_STATE] == PLAYING:
-            part[U_ALL] = 0
-            d.settings[D_LATEST] = s
+        if load_acquire(part.state, 0) == ARRIVED:
+            adopt(part.machine, d.clock, d.listener)
+            part.state[0] = PLAYING
+        if part.everywhere and part.state[0] == PLAYING:
+            part.everywhere = 0
+            d.latest = s
             for c in range(CHANNELS):
                 d.routes[c] = s
 
 
 @native
-def route(d: Desk, channel: Any) -> Any:
+def route(d: Desk, channel: int) -> int:
     """The part that a channel's notes begin on, -1 if none: in an MPE zone that of its manager."""
-    return d.routes[channels_of(d.listener)[channel, C_MANAGER]]
+    return d.routes[machine(d.listener).channels[channel].manager]  # type: ignore[no-any-return]
 
 
 @native
-def program(d: Desk, message: Any) -> Any:
+def program(d: Desk, message: int) -> int:
     """The program that a program change asks for, by what the channel's bank select was."""
-    own = channels_of(d.listener)[message & 0x0F]
-    return (max(own[BANK], 0) << 7 | max(own[BANK_FINE], 0)) << 7 | (message >> 8 & 0x7F)
+    own = machine(d.listener).channels[midi.channel(message)].position
+    bank = max(int(own[midi.BANK]), 0) << 7 | max(int(own[midi.BANK_FINE]), 0)
+    return bank << 7 | midi.first(message)
 
 
 @native
-def part_of(d: Desk, number: Any) -> Any:
+def part_of(d: Desk, number: int) -> int:
     """The part that a program stands for, or -1."""
-    return d.programs[number] if number < PROGRAMS else -1
+    return d.programs[number] if number < PROGRAMS else -1  # type: ignore[no-any-return]
 
 
 @native
-def choose(d: Desk, channel: Any, number: Any) -> Any:
+def choose(d: Desk, channel: int, number: int) -> int:
     """Have a channel's notes begin on the part of a program from now on; 0 if that part is not here."""
     s = part_of(d, number)
-    if s < 0 or d.parts[s, U_STATE] != PLAYING:
+    if s < 0 or d.parts[s].state[0] != PLAYING:
         return 0
-    d.routes[channel] = d.settings[D_LATEST] = s
-    d.parts[s, U_ASKED] = 0
+    d.routes[channel] = d.latest = s
+    d.parts[s].asked = 0
     return 1
 
 
 @native
-def offer(d: Desk, sample: Any, message: Any) -> Any:
+def offer(d: Desk, sample: int, message: int) -> int:
     """Hand a message on, to be obeyed at a sample of the ensemble's clock, in order; 0 if it was lost on the way."""
-    status, channel = message & 0xF0, message & 0x0F
-    begins = status == 0x90 and message >> 16 & 0x7F > 0
-    taker, taken = route(d, channel) if begins else -1, 1
+    begins = midi.begins_note(message)
+    taker, taken = route(d, midi.channel(message)) if begins else -1, 1
     for s in range(PARTS):
-        if d.parts[s, U_STATE] == PLAYING and (s == taker or not begins):
-            taken &= push(d.parts[s, U_TABLE], sample + d.parts[s, U_DELAY], message)
+        part = d.parts[s]
+        if part.state[0] == PLAYING and (s == taker or not begins):
+            taken &= push(part.machine, sample + part.delay, message)
     if taker >= 0:
-        d.settings[D_LATEST] = taker
-    if status >= 0xA0:
+        d.latest = taker
+    if midi.kind(message) > midi.NOTE_ON:
         obey(machine(d.listener), message)
     return taken
 
 
 @native
-def room(d: Desk) -> Any:
+def room(d: Desk) -> bool:
     """Whether every instrument can hold one more event."""
     for s in range(PARTS):
-        if d.parts[s, U_STATE] == PLAYING:
-            ring = events_of(d.parts[s, U_TABLE])
-            if ring[R_WRITTEN] - ring[R_READ] >= RING_SIZE:
+        if d.parts[s].state[0] == PLAYING:
+            ring = machine(d.parts[s].machine).ring
+            if ring.written[0] - ring.read[0] >= RING_SIZE:
                 return False
     return True
 
 
 @native
-def routed(d: Desk, s: Any) -> Any:
+def routed(d: Desk, s: int) -> bool:
     """Whether notes of any channel begin on a part."""
     count = 0
     for c in range(CHANNELS):
@@ -150,31 +100,31 @@ def routed(d: Desk, s: Any) -> Any:
 
 
 @native
-def idle(table: Any) -> Any:
+def idle(where: int) -> bool:
     """Nothing of the instrument sounds, not even its filters, and nothing waits to be obeyed."""
-    settings = integers(integers(table, TABLE)[T_SETTINGS], SETTINGS)
-    return settings[S_IDLE] and head(events_of(table)) == NEVER
+    m = machine(where)
+    return m.idle == 1 and head(m.ring) == NEVER
 
 
 @guarded
 def arrive(address: Any, s: Any) -> None:
     """From Python: the part is whole, let it be welcomed with the next block."""
-    store_release(desk(address).parts[s], U_STATE, ARRIVED)
+    store_release(desk(address).parts[s].state, 0, ARRIVED)
 
 
 @guarded
 def absent(address: Any, s: Any) -> Any:
     """From Python: whether nobody plays this part, nor will before it arrives."""
-    return load_acquire(desk(address).parts[s], U_STATE) == ABSENT
+    return load_acquire(desk(address).parts[s].state, 0) == ABSENT
 
 
 @guarded
 def taker(address: Any, message: Any) -> Any:
     """From Python: the part that a message is for, here or not: what it begins a note on or chooses; or -1."""
     d = desk(address)
-    if message & 0xF0 == 0xC0:
+    if midi.kind(message) == midi.PROGRAM:
         return part_of(d, program(d, message))
-    return route(d, message & 0x0F)
+    return route(d, midi.channel(message))
 
 
 @guarded
@@ -182,6 +132,6 @@ def hand_on(address: Any, sample: Any, message: Any) -> Any:
     """From Python, while nobody plays: welcome who has arrived, and offer them a message or change a program."""
     d = desk(address)
     welcome(d)
-    if message & 0xF0 == 0xC0:
-        return choose(d, message & 0x0F, program(d, message))
+    if midi.kind(message) == midi.PROGRAM:
+        return choose(d, midi.channel(message), program(d, message))
     return offer(d, sample, message)

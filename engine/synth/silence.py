@@ -8,15 +8,15 @@ from collections.abc import Iterable, Mapping
 from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
 from engine.synth.budget import Budget, thinned
-from engine.synth.fields import SPARE_VOICES
-from engine.synth.keys import Key, design_key, design_keys
+from engine.synth.keys import TunedKey, design_key, design_keys
+from engine.synth.memory import SPARE_VOICES
 from engine.synth.rehearsal import REHEARSED
 from engine.units import key_to_note
 
 _NUMBER = re.compile(r"[-+]?[0-9][0-9.]*(?:e[-+]?[0-9]+)?")
 
 
-def try_design(preset: Preset, sample_rate: float) -> list[Key]:
+def try_design(preset: Preset, sample_rate: float) -> list[TunedKey]:
     """All that an instrument would be refused for, without making it; its keys."""
     rate = sample_rate * preset.oversample
     keys = design_keys(preset, preset.tuning, rate, Budget(preset.polyphony + SPARE_VOICES))
@@ -24,14 +24,18 @@ def try_design(preset: Preset, sample_rate: float) -> list[Key]:
     return keys
 
 
-def silent_keys(
+def keys_of_piece(
     preset: Preset, sample_rate: float, oversample: int | None, tuning: Tuning | None, wanted: Iterable[int]
-) -> dict[int, str]:
-    """Those of some keys that will be silent, with the reason."""
+) -> dict[int, TunedKey]:
+    """Some keys, designed: as long as they are kept, the instrument that plays them need not design them again."""
     rate = sample_rate * (preset.oversample if oversample is None else oversample)
     scale = preset.tuning if tuning is None else tuning
     string = (preset.problem, preset.model, preset.keys)
-    keys = {n: design_key(*string, scale[n], rate, preset.tracking) for n in sorted(set(wanted))}
+    return {n: design_key(*string, scale[n], rate, preset.tracking) for n in sorted(set(wanted))}
+
+
+def silent_keys(keys: Mapping[int, TunedKey]) -> dict[int, str]:
+    """Those that will be silent, with the reason."""
     return {number: key.silent_because for number, key in keys.items() if key.design is None}
 
 

@@ -15,7 +15,7 @@ from synth.playing import limited
 from engine.compiled import now
 from engine.live.player import Player
 from engine.live.thread.block import run_block
-from engine.synth import fields as f
+from engine.synth import memory
 from engine.synth.instrument import Instrument
 
 START = now()  # ns: when the tests began
@@ -106,11 +106,11 @@ def flushed(out: NDArray[Any]) -> NDArray[Any]:
 
 def held(inst: Instrument) -> set[tuple[int, int]]:
     """Channels and keys that are down."""
-    rows = inst.arrays["voice_ints"]
-    return {(int(r[f.V_CHANNEL]), int(r[f.V_KEY])) for r in rows if r[f.V_STATE] == f.HELD}
+    voices = inst.machine.voices
+    return {(int(v.channel), int(v.key)) for v in voices if v.state == memory.HELD}
 
 
-def part_of(player: Player, inst: Instrument) -> NDArray[np.int64]:
-    """The row of an instrument that may sound."""
-    rows = player.seats.parts
-    return rows[[int(row[f.U_TABLE]) for row in rows].index(inst.address)]
+def part_of(player: Player, inst: Instrument) -> memory.Part:
+    """The place of an instrument that may sound."""
+    parts = player.seats.desk.parts
+    return parts[parts.machine.tolist().index(inst.address)]

@@ -15,7 +15,7 @@ from types import TracebackType
 import numpy as np
 
 from engine.live.player import Player
-from engine.synth.fields import R_READ, R_ROWS, R_WRITTEN, RING_SIZE
+from engine.synth.memory import RING_SIZE
 
 PROBE = (0xB0, 3, 0)  # a controller that nobody maps
 
@@ -68,9 +68,9 @@ def is_whole(message: Sequence[int]) -> bool:
 
 def waiting(player: Player, inlet: int) -> list[tuple[int, int]]:
     """The (stamp, message) rows that the audio thread would find."""
-    ring = player._inlets[inlet].ring
-    rows = ring[R_ROWS:].reshape(RING_SIZE, 2)
-    return [(int(at), int(what)) for at, what in rows[np.arange(ring[R_READ], ring[R_WRITTEN]) & (RING_SIZE - 1)]]
+    ring = player.stage.inlets[inlet].ring
+    rows = ring.rows[np.arange(ring.read[0], ring.written[0]) & (RING_SIZE - 1)]
+    return [(int(at), int(what)) for at, what in rows]
 
 
 def wait_for(player: Player, inlet: int, count: int, seconds: float = 3.0) -> list[tuple[int, int]]:
@@ -96,8 +96,8 @@ def connect(keys: Sender, player: Player, inlet: int) -> None:
 
 def forget(player: Player, inlet: int) -> None:
     """As if the audio thread had taken everything."""
-    ring = player._inlets[inlet].ring
-    ring[R_READ] = ring[R_WRITTEN]
+    ring = player.stage.inlets[inlet].ring
+    ring.read[0] = ring.written[0]
 
 
 def held_after(messages: Sequence[int]) -> set[tuple[int, int]]:

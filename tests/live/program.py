@@ -19,12 +19,11 @@ PLACES = os.pathsep.join(str(ROOT / room) for room in (".", "tests", "scripts"))
 BEGINNING = """
 import json, os, sys, time
 from engine.errors import EngineError
-from engine.live.thread import fields as x
 from engine.live.audio.cards import cards, check, choose
 from engine.live.player import Player
 from engine.live.audio.stream import Stream
 from engine.live.audio.watch import Watch
-from engine.synth import fields as f
+from engine.synth import memory
 from engine.synth.instrument import Instrument
 
 def tell(**facts):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.live.meter import SILENCE, Level, Load, Note, Reading, String
+from engine.live.meter import SILENCE, BegunNote, Level, Load, Reading, SoundingString
 
 READING = Reading(
     preset="sitar",
@@ -24,8 +24,8 @@ READING = Reading(
     bent=0,
     lowered=0.0,
     polyphony=16,
-    strings=(String("C3", -15.0, True), String("A#-1", -99.9, False)),
-    notes=(Note("C3", 90, 0), Note("E3", 85, 2)),
+    strings=(SoundingString("C3", -15.0, True), SoundingString("A#-1", -99.9, False)),
+    notes=(BegunNote("C3", 90, 0), BegunNote("E3", 85, 2)),
     notes_played=42,
     stolen=3,
     watchdog=0,

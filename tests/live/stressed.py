@@ -5,6 +5,7 @@ Blocks are counted against the clock: a card, or a sound server, that asks for n
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 import threading
@@ -152,18 +153,24 @@ def compiled(slices: int, idle: float, busy: float, changing: bool = False) -> d
 
 def interpreted(idle: float, busy: float) -> dict[str, Any]:
     """The same strings in a stream with a callback in Python, as one would write it."""
-    sounddevice, instrument = library(), Instrument("sitar", RATE, BLOCK, polyphony=len(KEYS))
+    instrument, card = Instrument("sitar", RATE, BLOCK, polyphony=len(KEYS)), choose()
     log: list[tuple[int, int]] = []
 
-    def callback(out: NDArray[np.float32], frames: int, times: Any, flags: Any) -> None:
+    @ctypes.CFUNCTYPE(
+        *(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_float), ctypes.c_ulong), *3 * [ctypes.c_void_p]
+    )
+    def callback(nothing: Any, out: Any, frames: int, times: Any, flags: Any, told: Any) -> int:
         begun = now()
-        instrument.run(out)
+        instrument.run(np.ctypeslib.as_array(out, (frames, 2)))
         log.append((begun, now() - begun))
+        return 0
 
     for n in range(int((idle + busy) / AGAIN) + 1):
         for key in KEYS:
             instrument.schedule(round(n * AGAIN * RATE), [0x90, key, 100])
-    stream = sounddevice.OutputStream(RATE, BLOCK, choose().index, 2, "float32", "low", callback=callback)
+    address = ctypes.cast(callback, ctypes.c_void_p).value
+    assert address is not None
+    stream = library().open_output(card.index, 2, RATE, BLOCK, card.low, address, 0)
     stream.start()
     time.sleep(0.5)
     comes_first()

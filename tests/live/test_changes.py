@@ -8,21 +8,20 @@ import pytest
 
 from engine.live.changes import Programs
 from engine.live.player import Player
-from engine.synth import fields as f
 
 
 def programs(names: Sequence[str]) -> Programs:
     player = Player(48_000, 128)
     for number in range(len(names)):
-        player.seats.programs[number] = number
-    player.seats.settings[f.D_LATEST] = 0
+        player.seats.desk.programs[number] = number
+    player.seats.desk.latest = 0
     return Programs(player, dict(enumerate(names)), lambda number: pytest.fail("nothing is designed for a list"))
 
 
 def test_the_list_numbers_every_program_and_marks_the_played_one() -> None:
     some = programs(["sitar", "my tanpura", "plain"])
     assert some.listing() == ["*1 sitar   2 my tanpura   3 plain"]
-    some.player.seats.settings[f.D_LATEST] = 2
+    some.player.seats.desk.latest = 2
     assert some.listing() == ["1 sitar   2 my tanpura   *3 plain"]
 
 

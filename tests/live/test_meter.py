@@ -14,15 +14,16 @@ from hypothesis import strategies as st
 from live.readings import READING
 from synth.playing import instrument
 
-from engine.live.meter import FALL, HOLD, SILENCE, WINDOW, Level, Load, Meter, Note, Reading, String
+from engine.layout import rows_of
+from engine.live.meter import FALL, HOLD, SILENCE, WINDOW, BegunNote, Level, Load, Meter, Reading, SoundingString
 from engine.live.player import Player
 from engine.live.screen.news import count, news, report, status
-from engine.live.screen.panel import BLOCK_CHARACTERS, HIGH, Look, bar, bare, draw, duration
-from engine.live.screen.terminal import cells, cut
-from engine.live.thread import fields as x
+from engine.live.screen.panel import BLOCK_CHARACTERS, HIGH, Look, bar, draw, duration
 from engine.live.thread.block import run_block
-from engine.synth import fields as f
+from engine.live.thread.memory import JOURNAL_SIZE, LOG_SIZE
+from engine.synth import memory
 from engine.synth.output import limit
+from engine.terminal import bare, cells, cut
 from engine.units import key_to_note
 
 RATE, BLOCK = 48_000, 128
@@ -40,17 +41,17 @@ class Clock:
 
 def log(player: Player, rows: np.ndarray) -> None:
     """Write blocks as the audio thread does: start, duration, frames, lateness."""
+    book = player.stage.log
     for row in rows:
-        place = x.ROWS + x.LOG_COLUMNS * (int(player._log[x.WRITTEN]) % x.LOG_SIZE)
-        player._log[place : place + x.LOG_COLUMNS] = row
-        player._log[x.WRITTEN] += 1
+        book.rows[book.written[0] % LOG_SIZE] = row
+        book.written[0] += 1
 
 
 def journal(player: Player, *messages: tuple[int, ...]) -> None:
+    book = player.stage.journal
     for data in messages:
-        place = x.ROWS + 2 * (int(player._journal[x.WRITTEN]) % x.JOURNAL_SIZE)
-        player._journal[place + 1] = sum(byte << 8 * i for i, byte in enumerate(data))
-        player._journal[x.WRITTEN] += 1
+        book.rows[book.written[0] % JOURNAL_SIZE, 1] = sum(byte << 8 * i for i, byte in enumerate(data))
+        book.written[0] += 1
 
 
 def some_blocks(seed: int, seconds: float) -> np.ndarray:
@@ -114,7 +115,7 @@ def test_a_card_that_has_stopped_has_no_load() -> None:
 def test_a_peak_stands_and_then_falls() -> None:
     player, clock = Player(RATE, BLOCK), Clock()
     meter = Meter(player, clock)
-    player.numbers[x.W_PEAK : x.W_PEAK + 2] = 1.0, 0.1
+    player.stage.peak[:] = 1.0, 0.1
     down = pytest.approx(-20.0 * np.log10(limit(1.0)))  # what the limiter makes of full scale
     up = -down.expected
     assert meter.read().levels == (Level(up, up, down, down), Level(pytest.approx(-20.0), pytest.approx(-20.0)))
@@ -122,7 +123,7 @@ def test_a_peak_stands_and_then_falls() -> None:
     assert meter.read().levels == (Level(SILENCE, up, 0.0, down), Level(SILENCE, pytest.approx(-20.0)))
     clock.at += SECOND
     assert [level.held for level in meter.read().levels] == pytest.approx([-FALL, -20.0 - FALL])
-    player.numbers[x.W_PEAK] = 0.5
+    player.stage.peak[0] = 0.5
     assert meter.read().levels[0] == Level(pytest.approx(-6.0206, abs=1e-4), pytest.approx(-6.0206, abs=1e-4))
     clock.at += 100 * SECOND
     assert meter.read().levels == (Level(SILENCE, SILENCE),) * 2
@@ -138,11 +139,11 @@ def test_notes_are_those_that_began() -> None:
     meter = Meter(player, Clock())
     journal(player, (0x90, 60, 100), (0x80, 60, 64), (0xB3, 64, 127), (0x92, 70, 1), (0x90, 60, 0), (0xE0, 1, 2))
     reading = meter.read()
-    assert reading.notes == (Note("C4", 100, 0), Note("A#4", 1, 2))
+    assert reading.notes == (BegunNote("C4", 100, 0), BegunNote("A#4", 1, 2))
     assert reading.notes_played == 2
     journal(player, *[(0x90, key, 90) for key in range(100)])
     reading = meter.read()
-    assert reading.notes == tuple(Note(key_to_note(key), 90, 0) for key in range(92, 100))
+    assert reading.notes == tuple(BegunNote(key_to_note(key), 90, 0) for key in range(92, 100))
     assert meter.read().notes_played == reading.notes_played == 102
 
 
@@ -179,12 +180,10 @@ def test_strings_die_away() -> None:
         p.instrument.polyphony,
     )
     assert first.levels[0].now > -60.0
-    ints, floats = p.instrument.arrays["voice_ints"], p.instrument.arrays["voice_floats"]
+    voices = p.instrument.machine.voices
     for string in first.strings:
-        (row,) = np.flatnonzero(
-            (ints[:, f.V_STATE] != f.FREE) & (ints[:, f.V_KEY] == (48 if string.name == "C3" else 67))
-        )
-        expected = 10.0 * np.log10(floats[row, f.F_ENERGY] / floats[row, f.F_PEAK])
+        (row,) = np.flatnonzero((voices.state != memory.FREE) & (voices.key == (48 if string.name == "C3" else 67)))
+        expected = 10.0 * np.log10(voices.energy[row] / voices.peak[row])
         assert string.energy == pytest.approx(min(expected, 0.0))
     p.send(0x80, 67, 64)
     second = p.run(0.2)
@@ -210,7 +209,7 @@ def test_a_reading_counts_what_the_player_counts() -> None:
 def test_counts_outlive_instruments(monkeypatch: pytest.MonkeyPatch) -> None:
     class Fake:
         def __init__(self, stolen: int, watchdog: int, lost: int) -> None:
-            self.arrays = {"voice_ints": np.zeros((3, f.VOICE_INTS), np.int64), "voice_floats": np.zeros((3, 40))}
+            self.machine = SimpleNamespace(voices=rows_of(memory.Voice, 3))
             self.polyphony, self.preset = 3, SimpleNamespace(name="fake")
             self.counts = {"voices_stolen": stolen, "watchdog": watchdog, "events_lost": lost}
 
@@ -293,7 +292,7 @@ def test_colours_are_for_trouble() -> None:
 
 
 def test_more_strings_than_places_are_counted() -> None:
-    strings = tuple(String(key_to_note(key), -1.0, True) for key in range(40, 70))
+    strings = tuple(SoundingString(key_to_note(key), -1.0, True) for key in range(40, 70))
     lines = draw(replace(READING, strings=strings), Look(79, colours=False))
     first = next(i for i, line in enumerate(lines) if line.startswith("strings"))
     shown = [s for s in strings if f" {s.name} " in " ".join(lines[first : first + 3])]
@@ -313,8 +312,10 @@ READINGS = st.builds(
     seconds=FINITE, blocks=COUNTS, lost=COUNTS, long=COUNTS, underflows=COUNTS,
     levels=st.lists(st.builds(Level, LEVELS, LEVELS, LEVELS, LEVELS), max_size=2).map(tuple),
     bent=COUNTS, lowered=FINITE, polyphony=COUNTS,
-    strings=st.lists(st.builds(String, st.sampled_from(["C3", "A#-1"]), LEVELS, st.booleans()), max_size=40).map(tuple),
-    notes=st.lists(st.builds(Note, st.just("F#3"), COUNTS, st.integers(0, 15)), max_size=8).map(tuple),
+    strings=st.lists(
+        st.builds(SoundingString, st.sampled_from(["C3", "A#-1"]), LEVELS, st.booleans()), max_size=40
+    ).map(tuple),
+    notes=st.lists(st.builds(BegunNote, st.just("F#3"), COUNTS, st.integers(0, 15)), max_size=8).map(tuple),
     notes_played=COUNTS, stolen=COUNTS, watchdog=COUNTS, events_lost=COUNTS, stale=COUNTS,
 )  # fmt: skip
 
@@ -331,7 +332,7 @@ def test_no_panel_is_wider_than_its_terminal(width: int, reading: Reading, block
 
 
 def test_every_width_is_respected() -> None:
-    many = tuple(String(key_to_note(key), -1.0, key % 2 == 0) for key in range(40, 70))
+    many = tuple(SoundingString(key_to_note(key), -1.0, key % 2 == 0) for key in range(40, 70))
     for width in range(201):
         for strings in (READING.strings, many):
             for line in draw(replace(READING, strings=strings, device="ピアノ" * 40), Look(width)):

@@ -13,9 +13,10 @@ from live.driving import CEILING, Card, flushed, held, part_of, unpacked
 from numpy.typing import NDArray
 from synth.playing import SMALL, bend, cc, limited, off, on, pressure
 
-from engine.live.player import MOST_KEPT, Gauges, Player
-from engine.live.thread import fields as x
-from engine.synth import fields as f
+from engine.layout import fields_of
+from engine.live.player import MOST_KEPT, Counts, Player
+from engine.live.thread.memory import Gauges
+from engine.synth import memory
 from engine.synth.instrument import Instrument
 
 RATE = 8000
@@ -58,7 +59,7 @@ def test_old_notes_ring_out_while_new_ones_are_the_new_instrument_s(block: int) 
     second = 20 * block
     assert player.change(new)
     card.run(3)
-    assert (new.arrays["channels"] == old.arrays["channels"]).all()
+    assert (new.machine.channels == old.machine.channels).all()
     tell(player, card, off(50), on(62, 70))
     card.run(5)
     assert held(new) == {(0, 62)}
@@ -138,7 +139,7 @@ def test_who_is_played_does_not_go() -> None:
     card.run(1)
     player.seats.ask(1)
     card.run(50)
-    assert part_of(player, inst)[f.U_STATE] == f.PLAYING
+    assert part_of(player, inst).state[0] == memory.PLAYING
     tell(player, card, on(50))
     card.run(2)
     assert held(inst) == {(0, 50)}
@@ -161,7 +162,7 @@ def test_memory_of_instruments_that_have_left_is_released() -> None:
     assert len(player.instruments()) == MOST_KEPT
     gc.collect()
     assert [ref() is None for ref in kept] == [True] * 6 + [False] * MOST_KEPT
-    assert (player.seats.parts[:, f.U_STATE] == f.PLAYING).sum() == MOST_KEPT
+    assert (player.seats.desk.parts.state == memory.PLAYING).sum() == MOST_KEPT
 
 
 def test_changing_while_no_stream_runs() -> None:
@@ -179,9 +180,9 @@ def test_changing_while_no_stream_runs() -> None:
     card.run(2)
     assert player.instruments() == [second, first]
     assert (held(first), held(second)) == (set(), {(0, 50)})
-    for number in range(2, f.PARTS):
+    for number in range(2, memory.PARTS):
         player.seats.instruments[number] = first
-        player.seats.parts[number, f.U_STATE] = f.ARRIVED
+        player.seats.desk.parts[number].state[0] = memory.ARRIVED
     assert not player.change(make("grid"))
 
 
@@ -242,11 +243,13 @@ def test_an_instrument_of_another_rate_is_refused() -> None:
         Player(RATE, 128).change(Instrument(SMALL["grid"], 48_000))
 
 
-def test_the_gauges_have_the_order_of_the_table() -> None:
-    assert [f"Q_{name.upper()}" for name in Gauges._fields] == sorted(
-        (name for name in vars(x) if name.startswith("Q_")), key=lambda name: vars(x)[name]
-    )
-    assert len(Gauges._fields) == x.GAUGES
+def test_the_gauges_are_those_of_the_audio_thread() -> None:
+    """All of them, each under its own name."""
+    player, names = Player(RATE, 128), [field.name for field in fields_of(Gauges)]
+    assert sorted(Counts._fields) == sorted(names)
+    for n, name in enumerate(names):
+        setattr(player.stage.gauges, name, 100 + n)
+    assert player.gauges._asdict() == {name: 100 + n for n, name in enumerate(names)}
 
 
 def test_instruments_are_put_on_and_listed_by_several_threads() -> None:
@@ -272,8 +275,8 @@ def test_instruments_are_put_on_and_listed_by_several_threads() -> None:
         tell(player, card, on(40 + n % 20), off(40 + n % 20))
         card.run(1)
         alive = [inst.address for inst in player.seats.instruments.values()]
-        for row in player.seats.parts:
-            assert row[f.U_STATE] == f.ABSENT or int(row[f.U_TABLE]) in alive
+        for part in player.seats.desk.parts:
+            assert part.state[0] == memory.ABSENT or int(part.machine) in alive
     done.set()
     for thread in threads:
         thread.join(10)

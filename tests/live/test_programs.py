@@ -16,7 +16,7 @@ from engine.live.changes import Programs
 from engine.live.player import Player
 from engine.music.midi_file import read_midi
 from engine.music.take import Take
-from engine.offline.job import Setup, make_player
+from engine.offline.job import Manner, make_player
 from engine.offline.stream import stream
 from engine.preset.loader import load_preset
 from engine.preset.rack import Part, Rack, bank
@@ -123,7 +123,7 @@ def test_a_program_that_is_here_changes_on_its_sample_and_one_that_is_not_when_i
     assert player.new_events().tolist() == [
         [5 * 128, message] for message in (packed(cc(32, 1)), packed([0xC0, 2]), packed(cc(32, 0)))
     ]
-    assert player.seats.routes[0] == 2
+    assert player.seats.desk.routes[0] == 2
 
 
 def test_the_last_wish_counts_and_a_program_that_nobody_knows_is_none(rack: Rack) -> None:
@@ -139,7 +139,7 @@ def test_the_last_wish_counts_and_a_program_that_nobody_knows_is_none(rack: Rack
     assert player.wishes() == {}
     player.put_on(1, design(rack, 1))
     card.run(3)
-    assert player.seats.routes[1] == 0
+    assert player.seats.desk.routes[1] == 0
 
 
 def test_programs_are_designed_when_they_are_asked_for(rack: Rack) -> None:
@@ -167,15 +167,15 @@ def test_programs_are_designed_when_they_are_asked_for(rack: Rack) -> None:
     assert turn() == []
     programs.step(1)
     assert turn() == ["two: being designed", "two: playing"]
-    assert (player.seats.routes == 1).all()
+    assert (player.seats.desk.routes == 1).all()
     programs.step(1)
     assert turn() == ["three: being designed", "three: it cannot be"]
-    assert (player.seats.routes == 1).all()
+    assert (player.seats.desk.routes == 1).all()
     programs.step(-1)  # from the one that is waited for
     assert turn() == []
     programs.step(-1)
     assert turn() == []
-    assert (player.seats.routes == 0).all()
+    assert (player.seats.desk.routes == 0).all()
     player.send([0xC4, 99])
     card.run_now()
     assert turn() == ["program 100: there are 3 presets; name more when you start"]
@@ -203,7 +203,7 @@ def test_a_take_renders_what_was_heard_with_its_programs(rack: Rack, tmp_path: P
     take.write(tmp_path / "take.mid", force=False)
     score = read_midi(tmp_path / "take.mid")
     assert score.facts == {"bank": ["a", "b"]}
-    made = make_player(rack, Setup(RATE, 128))
+    made = make_player(rack, Manner(RATE, 128))
     rendered = np.concatenate([chunk.copy() for chunk in stream(made, score, 0.0)])
     heard = np.concatenate(card.heard)[made.latency :]
     assert len(rendered) > 0.04 * RATE

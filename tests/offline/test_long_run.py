@@ -8,11 +8,14 @@ import random
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+
+from engine.layout import rows_of
+from engine.synth.memory import HELD, Voice
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "long_run.py"
 
@@ -63,7 +66,9 @@ class Faulty:
 
     def __init__(self, sample: float = 0.0, energy: float = 1.0, silent: bool = True, **counts: int) -> None:
         self.sample, self.silent = sample, silent
-        self.arrays = {"voice_ints": np.ones((1, 50), np.int64), "voice_floats": np.full((1, 50), energy)}
+        voices = rows_of(Voice, 1)
+        voices.state, voices.energy = HELD, energy
+        self.machine = SimpleNamespace(voices=voices)
         self.counts = {"watchdog": 0, "events_lost": 0, **counts}
 
     def schedule(self, *_: Any) -> None: ...

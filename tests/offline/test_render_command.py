@@ -10,6 +10,7 @@ import mido
 import numpy as np
 import pytest
 import soundfile
+from live.screen import Screen, Stream
 from numpy.typing import NDArray
 from offline.fake_instrument import FakeInstrument, use_fakes
 
@@ -107,8 +108,10 @@ def test_gain_and_peak_are_as_asked() -> None:
 
 
 @pytest.mark.parametrize("depth", ["16", "24"])
-@pytest.mark.parametrize("name", ["a.wav", "a.flac"])
-def test_what_is_too_loud_is_lowered_and_told(depth: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("name", "advice"), [("a.wav", ""), ("a.flac", ".wav with ")])
+def test_what_is_too_loud_is_lowered_and_told(
+    depth: str, name: str, advice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     args = ("sitar", "--notes", "C4:0:1", "--gain", "40")
     assert jawari(*args, "-o", "plain.wav", "--bit-depth", "32f") == 0
     assert capsys.readouterr().err == ""
@@ -117,7 +120,7 @@ def test_what_is_too_loud_is_lowered_and_told(depth: str, name: str, capsys: pyt
     db = 20.0 * np.log10(np.abs(plain).max())
     assert db > 10.0  # floats are as they were played
     line = f"jawari: note: {name}: peak {db:+.1f} dBFS, lowered by {db + 0.1:.1f} dB so that nothing is cut off; "
-    assert capsys.readouterr().err == f"{line}--bit-depth 32f keeps the level, --limit bends\n"
+    assert capsys.readouterr().err == f"{line}{advice}--bit-depth 32f keeps the level, --limit bends\n"
     np.testing.assert_allclose(audio, plain * CEILING / np.abs(plain).max(), atol=2.0 ** (2 - int(depth)))
     (entry,) = json.loads(Path("a.json").read_text())["renders"]
     assert entry["clipped_samples"] == entry["bent_frames"] == 0
@@ -149,6 +152,15 @@ def test_a_loudness_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None
         Path("a.wav").unlink()
     assert jawari("sitar", "--notes", "C4:0:.1", "--tail", "0", "--loudness", "-20", "-o", "a.wav") == 0
     assert "it has no loudness, and is left as it is" in capsys.readouterr().err
+
+
+def test_who_takes_a_format_without_floats_is_told_which_has_them(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a.ogg", "a.mp3", "a.opus", "a.flac"):
+        assert jawari("sitar", "--notes", "C4:0:1", "--gain", "40", "-o", name) == 0
+        told = capsys.readouterr().err
+        assert "so that nothing is cut off; .wav with --bit-depth 32f keeps the level, --limit bends" in told
+        assert jawari("sitar", "--notes", "C4:0:1", "-o", name, "--force", "--bit-depth", "32f") != 0
+        assert ".wav" in capsys.readouterr().err
 
 
 def test_stems_are_lowered_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -325,28 +337,19 @@ def test_an_interrupt_leaves_nothing(at: int, options: str, capsys: pytest.Captu
     assert capsys.readouterr().err == "jawari: interrupted\n"
 
 
-def test_the_bar_shows_where_it_is_watched() -> None:
-    class Terminal:
-        text = ""
-
-        def __init__(self, watched: bool) -> None:
-            self.isatty = lambda: watched
-
-        def write(self, text: str) -> None:
-            self.text += text
-
-        def flush(self) -> None: ...
-
-    for watched in (True, False):
-        terminal = Terminal(watched)
-        with progress.Progress("Sitar", 10.0, terminal) as bar:  # type: ignore[arg-type]
+def test_the_bar_shows_where_it_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    for screen in (Screen(), None):
+        stream = Stream(screen)
+        with progress.Progress("Sitar", 10.0, stream) as bar:  # type: ignore[arg-type]
+            assert screen is None or screen.lines == ["Sitar is being set up"]
             bar.advance(0.5)
             bar.advance(2.0)
             assert bar.line(bar._began + 0.5) == "Sitar [######..................]  25%  4.0x real time"
             bar.advance(7.6)
             assert "] fading  9.6x real time" in bar.line(bar._began + 1.0)
-        assert bool(terminal.text) == watched
-        assert terminal.text.endswith("\r\x1b[K" if watched else "")
+        assert bool(stream.writes) == (screen is not None)
+        assert screen is None or screen.lines == [""]
 
 
 def test_everything_that_can_be_played() -> None:

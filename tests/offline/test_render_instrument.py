@@ -9,6 +9,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import mido
 import numpy as np
@@ -17,15 +18,17 @@ import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import load_preset
+from engine import cli, load_preset
 from engine.music.errors import ScoreError
 from engine.music.midi_file import midi_bytes, parse_midi
 from engine.music.note import parse_notes
 from engine.music.score import score_of_messages, score_of_notes
-from engine.offline.job import Job, Output, Setup, Treatment, make_player
+from engine.offline.job import Job, Manner, OutputFile, Treatment, make_player
 from engine.offline.pool import cores, run_jobs
 from engine.offline.render import render
 from engine.offline.stream import stream
+from engine.physics import modal
+from engine.physics.problem import Problem
 
 NOTES = "C3:0:.2 E3:.1:.1:80 G3:.15:.2 C3:.2:.1"
 COMMAND = [sys.executable, "-m", "engine.cli", "render"]
@@ -57,12 +60,12 @@ def test_a_flood_of_tunings_finds_room() -> None:
     octaves = [[*range(40 + n % 40, 52 + n % 40)] for n in range(100)]
     flood = [mido.Message("sysex", data=(0x7F, 0x7F, 8, 8, 3, 0x7F, 0x7F, *values), time=0.01) for values in octaves]
     score = score_of_messages([*flood, mido.Message("note_on", note=60, time=0.02)])
-    player = make_player(load_preset("plain"), Setup(polyphony=1, oversample=1))
+    player = make_player(load_preset("plain"), Manner(polyphony=1, oversample=1))
     chunks = [chunk.copy() for chunk in stream(player, score, tail=0.05)]
     assert player.report()["events_lost"] == 0
     assert np.abs(np.concatenate(chunks)).max() > 0.01
     cents = [octaves[-1][key % 12] - 64 for key in range(1, 127)]
-    assert player.arrays["tuned"][1:127] == pytest.approx(
+    assert player.machine.tuned[1:127] == pytest.approx(
         [163.84 * c + (k << 14) for k, c in enumerate(cents, 1)], abs=0.5
     )
 
@@ -76,9 +79,9 @@ def test_processes_change_no_byte(tmp_path: Path) -> None:
         return [
             Job(
                 load_preset(name),
-                Setup(polyphony=4),
+                Manner(polyphony=4),
                 Treatment("16", tail=0.05, seed=5),
-                tuple(Output(tmp_path / folder / f"{name}-{take}.wav", score) for take in "ab"),
+                tuple(OutputFile(tmp_path / folder / f"{name}-{take}.wav", score) for take in "ab"),
             )
             for name in names
         ]
@@ -102,8 +105,8 @@ def parts_of_a_whole(folder: Path, names: list[str], together: str = "whole") ->
     folder.mkdir(exist_ok=True)
     scores = [score_of_notes(parse_notes(notes)) for notes in ("C3:0:.3:127 E3:.1:.3", "G3:0:.2:60")]
     treatment = Treatment("24", gain=50.0, tail=0.05)
-    outputs = [Output(folder / name, score) for name, score in zip(names, scores, strict=True)]
-    return [Job(load_preset("plain"), Setup(8_000, polyphony=4), treatment, (output,), together) for output in outputs]
+    outputs = [OutputFile(folder / name, score) for name, score in zip(names, scores, strict=True)]
+    return [Job(load_preset("plain"), Manner(8_000, polyphony=4), treatment, (output,), together) for output in outputs]
 
 
 def test_parts_of_a_whole_get_one_gain_in_whatever_processes(tmp_path: Path) -> None:
@@ -134,7 +137,12 @@ def test_a_failing_job_does_not_stop_the_others(tmp_path: Path) -> None:
     score = score_of_notes(parse_notes(NOTES))
     names = {"bad": "missing/a.wav", "good": "b.wav"}
     jobs = [
-        Job(load_preset("plain"), Setup(polyphony=2), Treatment(tail=0.0), (Output(tmp_path / name, score),))
+        Job(
+            load_preset("plain"),
+            Manner(polyphony=2),
+            Treatment(tail=0.0),
+            (OutputFile(tmp_path / name, score),),
+        )
         for name in names.values()
     ]
     bad, good = run_jobs(jobs, lambda _: None, workers=2)
@@ -220,3 +228,18 @@ def test_mutated_songs_are_rendered_soundly(changes: list[tuple[int, int]]) -> N
     audio = render("plain", score.between(0.0, 0.2), polyphony=2, tail=0.01)
     assert np.isfinite(audio).all()
     assert np.abs(audio).max(initial=0.0) <= 10 ** (-0.1 / 20)
+
+
+def test_each_key_is_designed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those that were looked at beforehand, for the note on silent ones."""
+    designed: list[float] = []
+
+    def counted(problem: Problem, *how: Any, **more: Any) -> modal.Design:
+        designed.append(problem.string.tension)
+        return modal_design(problem, *how, **more)
+
+    modal_design = modal.design
+    monkeypatch.setattr(modal, "design", counted)
+    notes = ("--notes", "C4:0:.01 E4:0:.01", "--tail", "0 s")
+    assert cli.main(["render", "plain", *notes, "-o", str(tmp_path / "two.wav")]) == 0
+    assert len(designed) == len(set(designed)) == 128

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from synth.playing import SMALL
 
-from engine.offline.job import Setup, make_player
+from engine.offline.job import Manner, make_player
 from engine.offline.kept import MOST, MOST_BYTES, Kept
 from engine.offline.render import render
 from engine.physics.barrier import Barrier
@@ -30,7 +30,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Instrument]]:
     """Every instrument that is designed, beginning with none kept."""
     found: list[Instrument] = []
 
-    def make(preset: Preset, setup: Setup) -> Instrument:
+    def make(preset: Preset, setup: Manner) -> Instrument:
         found.append(make_player(preset, setup))
         return found[-1]
 
@@ -108,7 +108,7 @@ class Comb:
 def test_only_what_is_known_not_to_change_is_kept(made: list[Instrument]) -> None:
     plain = load_preset(SMALL["bridge"])
     own = replace(plain, problem=replace(plain.problem, barrier=Barrier(Comb(2e-4), 0.0, 0.02, points=4)))
-    changeable = replace(plain, pans=list(plain.pans))  # type: ignore[arg-type]
+    changeable = replace(plain, problem=replace(plain.problem, pickups=list(plain.problem.pickups)))  # type: ignore[arg-type]
     for preset in (own, changeable):
         made.clear()
         for _ in range(2):
@@ -136,7 +136,7 @@ def test_two_threads_get_two_instruments_and_the_same_sound(made: list[Instrumen
 
 
 def test_what_is_lent_is_not_lent_again() -> None:
-    kept, preset, setup = Kept(), load_preset(SMALL["modal"]), Setup(8000, polyphony=1)
+    kept, preset, setup = Kept(), load_preset(SMALL["modal"]), Manner(8000, polyphony=1)
     with kept.lent(make_player, preset, setup) as one, kept.lent(make_player, preset, setup) as other:
         assert one is not other
     with kept.lent(make_player, preset, setup) as again:
@@ -151,7 +151,7 @@ def test_what_is_lent_is_not_lent_again() -> None:
 class Sized:
     """As large as it is said to be."""
 
-    def __init__(self, preset: Preset, setup: Setup) -> None:
+    def __init__(self, preset: Preset, setup: Manner) -> None:
         self.nbytes, self.setup = setup.block_size, setup
 
     def reset(self) -> None:
@@ -164,7 +164,7 @@ def test_never_more_than_the_bounds_allow() -> None:
 
     def left(kept: Kept, *sizes: int) -> list[int]:
         for size in sizes:
-            with kept.lent(Sized, preset, Setup(block_size=size)):
+            with kept.lent(Sized, preset, Manner(block_size=size)):
                 pass
         return [player.nbytes for _, player in kept._idle]
 

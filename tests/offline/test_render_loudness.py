@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import signal
 
 from engine.files.formats import FULL_SCALE
-from engine.offline.levels import Meter, Spool, Wanted, level, limited
+from engine.offline.levels import LevelMeter, Spool, Wanted, level, limited
 from engine.offline.loudness import Loudness
 from engine.synth.output import CEILING, KNEE, limit
 from engine.synth.weighting import k_weighting
@@ -100,7 +100,7 @@ def test_the_filter_is_the_one_scipy_computes() -> None:
 
 
 def test_the_meter_finds_frames_and_peak() -> None:
-    meter = Meter(48_000, 2)
+    meter = LevelMeter(48_000, 2)
     assert meter.peak_dbfs is None
     meter.add(np.array([[0.1, -0.5], [0.2, 0.3]], np.float32))
     meter.add(np.array([[0.25, 0.0]], np.float32))

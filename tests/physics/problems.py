@@ -61,12 +61,13 @@ def barriers(draw: st.DrawFn, length: float) -> Barrier | Obstacles | None:
         count = draw(st.integers(1, 5))
         places = draw(st.lists(floats(0.02, 0.98), min_size=count, max_size=count, unique=True))
         heights = draw(st.lists(floats(-2e-3, 1e-5), min_size=count, max_size=count))
-        return Obstacles(tuple(length * p for p in places), tuple(heights))
+        return Obstacles(tuple(length * p for p in places), tuple(heights), draw(floats(-1e-4, 0.0)))
     start = draw(floats(0.0, 0.5)) * length
     stop = start + draw(floats(0.1, 0.45)) * length
     points = draw(st.integers(1, 8))
     if kind == "parabola":
-        return Barrier(Polynomial((draw(floats(-1e-3, 0.0)), 0.0, -draw(floats(0.0, 2.0))), start), start, stop, points)
+        profile = Polynomial((0.0, 0.0, -draw(floats(0.0, 2.0))), start)
+        return Barrier(profile, start, stop, points, draw(floats(-1e-3, 0.0)))
     if kind == "bump":
         return Barrier(Polynomial((draw(floats(0.0, 5e-5)), draw(floats(-1e-3, 0.0)))), start, stop, points)
     return Barrier(Table((start, stop), (draw(floats(-1e-3, 0.0)), draw(floats(-1e-3, 0.0)))), start, stop, points)
@@ -74,7 +75,7 @@ def barriers(draw: st.DrawFn, length: float) -> Barrier | Obstacles | None:
 
 def lifted(string: String, barrier: Barrier | Obstacles | None) -> float:
     """At most so many nodes of the string's grid lie over a barrier that presses it at rest."""
-    if not isinstance(barrier, Barrier) or barrier.profile(np.array([barrier.start]))[0] <= 0.0:
+    if not isinstance(barrier, Barrier) or barrier.surface(np.array([barrier.start]))[0] <= 0.0:
         return 0.0
     return (barrier.stop - barrier.start) * RATE / np.sqrt(string.tension / string.density) + 1.0
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -34,9 +36,9 @@ def test_polynomial_is_numpys(coefficients: list[float], origin: float) -> None:
 
 
 def test_table_is_straight_between_its_points_and_level_beyond() -> None:
-    table = Table((0.1, 0.2, 0.4), (1e-3, -1e-3, 0.0), offset=2e-3)
+    table = Table((0.1, 0.2, 0.4), (1e-3, -1e-3, 0.0))
     x = np.array([0.0, 0.1, 0.15, 0.2, 0.3, 0.4, 0.7])
-    assert table(x) == pytest.approx([3e-3, 3e-3, 2e-3, 1e-3, 1.5e-3, 2e-3, 2e-3], abs=1e-17)
+    assert table(x) == pytest.approx([1e-3, 1e-3, 0.0, -1e-3, -0.5e-3, 0.0, 0.0], abs=1e-17)
 
 
 @given(floats(0.0, 0.4), floats(1e-3, 0.4), st.integers(1, 40), floats(1e3, 1e9))
@@ -89,6 +91,23 @@ def test_every_kind_becomes_points_inside_the_string(barrier: Barrier | Obstacle
         assert np.isfinite(points.height).all()
         assert points.position.size == points.height.size == points.stiffness.size
         assert (points.position.size == 0) == (barrier is None)
+
+
+@given(barriers(LENGTH), floats(-1e-3, 1e-3))
+def test_its_height_raises_all_of_a_barrier(barrier: Barrier | Obstacles | None, by: float) -> None:
+    """Both models' points, and nothing else about them."""
+    string = String(LENGTH, 1e-3, 50.0)
+    own = 0.0 if barrier is None else barrier.height
+    low, high = (
+        Problem(string, barrier and replace(barrier, height=height), Contact(1e6)) for height in (own, own + by)
+    )
+    for before, after in (
+        (low.modal_points(), high.modal_points()),
+        (low.grid_points(200), high.grid_points(200)),
+    ):
+        assert after.height - before.height == pytest.approx(by, abs=1e-15)
+        assert after.position.tolist() == before.position.tolist()
+        assert after.stiffness.tolist() == before.stiffness.tolist()
 
 
 def test_nothing_to_touch() -> None:

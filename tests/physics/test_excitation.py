@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from synth.playing import on, raw
 
 from engine import Instrument, PhysicsError, load_preset
 from engine.physics import modal
 from engine.physics.excitation import SHAPES, Excitation, add_pulse, pulse
-from engine.synth import fields as f
-from engine.synth.renderer import play_raw
 
 RATE = 48_000.0
 
@@ -61,12 +60,10 @@ def test_a_note_has_the_shape_that_the_preset_gives() -> None:
     instrument, frames = Instrument(preset, RATE, polyphony=1), 2400
     design = instrument._bank.keys[60].design
     assert isinstance(design, modal.Design)
-    instrument.schedule(0, (0x90, 60, 100))
-    heard = np.zeros((frames, 2))
-    play_raw(instrument.address, frames, heard.ctypes.data)
+    heard = raw(instrument, [(0, on(60))], frames)
     excitation = design.problem.excitation  # the key's own, which follows the pitch
     force = pulse(excitation, RATE, frames + 1)
     assert not np.array_equal(force, pulse(replace(excitation, shape="raised-cosine"), RATE, frames + 1))
     wanted = modal.run(design, force, at=np.zeros(0, np.int64)).log.out[1:, 0]
-    found = heard[:, 0] / instrument.arrays["key_floats"][60, f.Y_GAIN]
+    found = heard[:, 0] / instrument.machine.keys.gain[60]
     assert np.abs(found - wanted).max() <= 1e-9 * np.abs(wanted).max()

@@ -210,11 +210,11 @@ def mirrored(problem: Problem) -> Problem:
     length = problem.string.length
     barrier: Barrier | Obstacles
     if isinstance(problem.barrier, Obstacles):
-        barrier = Obstacles(tuple(length - x for x in problem.barrier.positions), problem.barrier.heights)
+        barrier = Obstacles(tuple(length - x for x in problem.barrier.positions), tuple(problem.barrier.tops()))
     else:
         assert isinstance(problem.barrier, Barrier)
         x = np.linspace(problem.barrier.start, problem.barrier.stop, 9)
-        heights = problem.barrier.profile(x)
+        heights = problem.barrier.surface(x)
         table = Table(tuple((length - x)[::-1]), tuple(heights[::-1]))
         barrier = Barrier(table, float(table.x[0]), float(table.x[-1]), problem.barrier.points)
     pickups = tuple(replace(p, at=1.0 - p.at) for p in problem.pickups)
@@ -228,8 +228,8 @@ def test_a_mirrored_string_sounds_the_same(model: str, problem: Problem) -> None
     """Turned round with barrier, force and pickups. The sweep goes through the points the other way, a step later."""
     if isinstance(problem.barrier, Barrier):  # straight between the same points on both sides
         x = np.linspace(problem.barrier.start, problem.barrier.stop, 9)
-        table = Table(tuple(x), tuple(problem.barrier.profile(x)))
-        problem = replace(problem, barrier=replace(problem.barrier, profile=table))
+        table = Table(tuple(x), tuple(problem.barrier.surface(x)))
+        problem = replace(problem, barrier=replace(problem.barrier, profile=table, height=0.0))
     force = pulse(problem.excitation, RATE, 1500)
     d, s = start(model, problem)
     wanted = play(model, d, s, force)

@@ -30,7 +30,7 @@ def string_of(**keys: Any) -> String:
 def heights(x: list[float], **barrier: Any) -> np.ndarray:
     profile = load_preset({"string": STRING, "barrier": barrier}).problem.barrier
     assert not isinstance(profile, Obstacles | None)
-    return profile.profile(np.asarray(x))
+    return profile.surface(np.asarray(x))
 
 
 def complaint(source: Any) -> str:

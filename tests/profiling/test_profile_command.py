@@ -19,8 +19,8 @@ from engine.commands import profile
 from engine.profiling import computer, report
 from engine.profiling.clocked import LOG
 from engine.profiling.music import WARM_UP
-from engine.profiling.rig import Blocks, Setup, record_blocks
-from engine.profiling.sweep import Plan, Point, Section
+from engine.profiling.rig import BenchSetup, Blocks, record_blocks
+from engine.profiling.sweep import Point, Section, SweepPlan
 
 QUICK = ("--no-limit-search", "--no-parts")
 DEADLINE = 64 / 48_000 * 1e6
@@ -71,13 +71,13 @@ def measured(path: str) -> dict[tuple[int, int], dict[str, Any]]:
 
 def test_points_are_exactly_the_product() -> None:
     presets = tuple((name, load_preset(name)) for name in ("plain", "sitar"))
-    plan = Plan(presets, (1, 4), (32, 64), (1, 2, 5), Setup())
+    plan = SweepPlan(presets, (1, 4), (32, 64), (1, 2, 5), BenchSetup())
     expected = [
         Point(Section(name, "modal", factor, block), voices)
         for name, factor, block, voices in product(("plain", "sitar"), (1, 4), (32, 64), (1, 2, 5))
     ]
     assert list(plan.points()) == expected
-    own = Plan(presets, (), (32,), (1,), Setup())  # oversampling as each preset says
+    own = SweepPlan(presets, (), (32,), (1,), BenchSetup())  # oversampling as each preset says
     assert [point.section.oversample for point in own.points()] == [1, 2]
 
 

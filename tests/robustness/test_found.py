@@ -9,7 +9,7 @@ import pytest
 
 from engine.physics import grid
 from engine.preset.loader import load_preset
-from engine.synth import fields as f
+from engine.synth import memory
 from engine.synth.instrument import Instrument
 from engine.synth.keys import design_key, mildest_damping
 from engine.units import key_to_hz
@@ -86,7 +86,7 @@ def test_a_barrier_that_arrives_between_two_looks_is_no_uprising(model: str) -> 
         "map": [{"source": "cc1", "to": "barrier.height", "range": ["-6 um", "3 um"]}],
     }
     player, out = Instrument(preset, RATE, polyphony=1), np.zeros((4_000, 2), np.float32)
-    for offset in range(f.TICK):
+    for offset in range(memory.TICK):
         player.reset()
         player.schedule(0, [0xB0, 1, 0])
         player.schedule(0, [0x90, 80, 1])

@@ -24,10 +24,11 @@ from robustness_parts.playing import Fault, perform
 from robustness_parts.random_presets import random_preset
 
 from engine.errors import EngineError, PhysicsError, PresetError
+from engine.layout import rows_of
 from engine.music.midi_file import parse_midi
 from engine.preset.loader import load_preset
 from engine.preset.schema import KEYS, plain
-from engine.synth import fields as f
+from engine.synth import memory
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "robustness.py"
 
@@ -129,10 +130,11 @@ def test_every_fault_is_found(happens: Callable[[], str], told: str, monkeypatch
     ],
 )
 def test_every_unsound_sound_is_found(wrong: dict[str, float], told: str) -> None:
-    voices, energies = np.ones((1, f.VOICE_INTS), np.int64), np.full((1, f.VOICE_FLOATS), wrong.get("energy", 1.0))
+    voices = rows_of(memory.Voice, 1)
+    voices.state, voices.energy = memory.HELD, wrong.get("energy", 1.0)
     player = SimpleNamespace(
         channels=1,
-        arrays={"voice_ints": voices, "voice_floats": energies},
+        machine=SimpleNamespace(voices=voices),
         run=lambda out: out.fill(wrong.get("sample", 0.0)),
         report=lambda: {"watchdog": 0, "events_lost": 0, **wrong},
     )

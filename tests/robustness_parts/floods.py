@@ -13,7 +13,7 @@ from engine import Instrument
 from engine.compiled import now
 from engine.live.player import Player
 from engine.live.thread.block import run_block
-from engine.synth import fields as f
+from engine.synth import memory
 
 RATE, BLOCK = 48_000, 128
 START = now()  # ns: no stamp is older than the machine
@@ -78,9 +78,9 @@ def flood(
         block(number)
     for inlet in range(inlets):
         # The ends come while every inlet is still being flooded: more of them than a ring has rows.
-        for n in range(f.RING_SIZE):
+        for n in range(memory.RING_SIZE):
             player.send((0xB0 | n % CHANNELS, 11, n % 128), stamp, inlet)
-        sent += f.RING_SIZE
+        sent += memory.RING_SIZE
     ends = [(0x80 | c, key, 0) for c in range(CHANNELS) for key in range(128)] + [
         (0xB0 | c, 123, 0) for c in range(CHANNELS)
     ]
@@ -89,5 +89,5 @@ def flood(
     sent += len(ends)
     for number in range(blocks, blocks + 40):
         block(number)
-    stuck = int((instrument.arrays["voice_ints"][:, f.V_STATE] == f.HELD).sum())
+    stuck = int((instrument.machine.voices.state == memory.HELD).sum())
     return Flood(sent, player.gauges.events, player.events_lost, stuck, np.array(shares[:blocks]))

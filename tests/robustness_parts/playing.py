@@ -9,7 +9,7 @@ import numpy as np
 
 from engine import Instrument, load_preset
 from engine.preset.tuning import Tuning
-from engine.synth import fields as f
+from engine.synth import memory
 from robustness_parts.random_music import Event, random_music
 from robustness_parts.random_presets import few_keys, keys_of, random_preset
 
@@ -56,11 +56,11 @@ def _with_music(chance: Random, preset: dict[str, Any], tuning: Tuning, rate: in
 
 def play_case(case: Case, chance: Random) -> str:
     """Play it, and what became of it; raises a Fault, or an EngineError where it is refused."""
-    tuning = Tuning("few keys", tuple(case["keys"].get(str(key)) for key in range(f.KEYS)))
+    tuning = Tuning("few keys", tuple(case["keys"].get(str(key)) for key in range(memory.KEYS)))
     player = Instrument(case["preset"], case["rate"], tuning=tuning, mono=case["mono"])
     events = [(at, tuple(message)) for at, message in case["events"]]
     heard = perform(player, events, case["frames"], chance)
-    if len(player.silent_keys) == f.KEYS:
+    if len(player.silent_keys) == memory.KEYS:
         return "silent"
     return "heard" if heard else "quiet"
 
@@ -85,8 +85,8 @@ def perform(player: Any, events: list[Event], frames: int, chance: Random) -> bo
 
 def inspect(player: Any) -> None:
     """The strings' energies and the renderer's own counts."""
-    report, voices = player.report(), player.arrays["voice_ints"]
-    energy = player.arrays["voice_floats"][voices[:, f.V_STATE] != f.FREE, f.F_ENERGY]
+    report, voices = player.report(), player.machine.voices
+    energy = voices.energy[voices.state != memory.FREE]
     expect(np.isfinite(energy).all(), "a string's energy is not a number")
     expect(report["watchdog"] == 0, "the watchdog silenced a string whose energy grew by itself")
     expect(report["events_lost"] == 0, "an event was lost")

@@ -6,7 +6,8 @@ from random import Random
 from typing import Any
 
 from engine.preset.materials import MATERIALS
-from engine.preset.playing import RESERVED, TARGETS
+from engine.preset.parameters import PARAMETERS
+from engine.preset.playing import RESERVED
 from engine.preset.schema import KEYS, PROFILES
 from engine.preset.tuning import Tuning
 
@@ -136,7 +137,7 @@ def _map(chance: Random, barrier: bool) -> list[dict[str, Any]]:
         "string.loss.s0": lambda: number(chance, "string.loss.s0", 1e-2, 1e2),
         "gain": lambda: chance.uniform(-60.0, 24.0),
     }
-    targets = [to for to in TARGETS if chance.random() < 0.6 and (barrier or to != "barrier.height")]
+    targets = [to for to, p in PARAMETERS.items() if chance.random() < 0.6 and (barrier or p.needs != "barrier")]
     return [{"source": source(chance), "to": to, "range": [ranges[to](), ranges[to]()]} for to in targets]
 
 

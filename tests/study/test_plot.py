@@ -11,21 +11,21 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from engine.profiling.load import load
-from engine.profiling.rig import Blocks, Take
+from engine.profiling.rig import BenchTake, Blocks
 from engine.profiling.sweep import Point, Section
 from engine.study.plot import plot_loads
 
 RATE, BLOCK = 48_000.0, 64
 
 
-def takes(fastest: float, slowest: float, voices: tuple[int, ...]) -> dict[Point, Take]:
+def takes(fastest: float, slowest: float, voices: tuple[int, ...]) -> dict[Point, BenchTake]:
     """Blocks that take from `fastest` to `slowest` µs, evenly in their logarithm."""
     found = {}
     for n in voices:
         took = np.geomspace(fastest * 1e3, slowest * 1e3, 500) * (n / max(voices)) ** 0.1
         rows = np.stack([np.arange(500) * 1_333_000, took, np.full(500, BLOCK)], axis=1).astype(np.int64)
         point = Point(Section("sitar", "modal", 2, BLOCK), n)
-        found[point] = Take(load(rows, RATE), Blocks(rows, np.zeros(0, np.int64)))
+        found[point] = BenchTake(load(rows, RATE), Blocks(rows, np.zeros(0, np.int64)))
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import pairwise
@@ -10,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from engine.layout import rebuilt
 from engine.physics.string import Array
-from engine.synth import fields as f
+from engine.synth import memory, strings
 from engine.synth.instrument import Instrument
 from engine.synth.output import limit_block
-from engine.synth.renderer import play_raw
+from engine.synth.renderer import play
 
 RATE = 48_000
 Event = tuple[int, list[int]]  # absolute sample, bytes
@@ -121,10 +121,22 @@ def limited(out: Array) -> Array:
 
 
 def raw(inst: Instrument, events: Iterable[Event], frames: int) -> Array:
-    """The sound before the output stage, at the model's rate, [frames * oversample, 2]."""
+    """The sound before the output stage, at the model's rate, [frames * oversample, 2].
+
+    The renderer forgets it from one span to the next, so it is played span by span: to the next event or tick.
+    """
     schedule(inst, events)
-    out = np.full((frames * inst.oversample, 2), np.nan)
-    play_raw(inst.address, frames, out.ctypes.data)
+    m, per, done = inst.machine, inst.oversample, 0
+    out, ring, stereo = np.full((frames * per, 2), np.nan), m.ring, m.stereo
+    sound = np.zeros((memory.TICK, inst.channels), np.float32)
+    while done < frames:
+        clock = m.clock
+        waiting = ring.rows[np.arange(ring.read[0], ring.written[0]) & (memory.RING_SIZE - 1), 0]
+        due = waiting[waiting > clock]
+        span = min(frames - done, memory.TICK - clock % memory.TICK, int(due[0]) - clock if due.size else frames)
+        play(inst.address, span, sound.ctypes.data)
+        out[done * per : (done + span) * per] = 0.0 if m.idle else stereo[: span * per]
+        done += span
     return out
 
 
@@ -140,18 +152,24 @@ def digest(name: str, events: list[Event], frames: int, size: int) -> bytes:
 
 def states(inst: Instrument) -> list[int]:
     """The states of all voices."""
-    return [int(s) for s in inst.arrays["voice_ints"][:, f.V_STATE]]
+    return [int(s) for s in inst.machine.voices.state]
 
 
 def ringing(inst: Instrument) -> int:
     """Voices that sound and are not fading."""
-    return sum(s in (f.HELD, f.RELEASED) for s in states(inst))
+    return sum(s in (memory.HELD, memory.RELEASED) for s in states(inst))
 
 
-def memory(inst: Instrument, voice: int, column: int, size: int) -> Array:
-    """One of a voice's arrays, by the address in its row."""
-    address = int(inst.arrays["voice_ints"][voice, column])
-    return np.ctypeslib.as_array((ctypes.c_double * size).from_address(address))
+def string(inst: Instrument, voice: int) -> Any:
+    """What a voice's string is made of, as its model has it; for as long as the instrument lives."""
+    m = inst.machine
+    return rebuilt(strings.GROUPS[m.model], inst.address, m.voice_words[voice])
+
+
+def levels(inst: Instrument, voice: int) -> list[Array]:
+    """Where a voice's string is and was: its displacements of the last time steps."""
+    state = string(inst, voice).s
+    return [state.even, state.odd] if inst.preset.model == "modal" else [state.level0, state.level1, state.level2]
 
 
 def decibels(x: Array) -> float:

@@ -13,7 +13,7 @@ from synth.playing import render as render_alone
 from engine.physics.string import Array
 from engine.preset.loader import load_preset
 from engine.preset.rack import Part, Rack, bank
-from engine.synth import fields as f
+from engine.synth import memory
 from engine.synth.ensemble import Ensemble, design_part, gains
 from engine.synth.instrument import Instrument
 
@@ -121,10 +121,7 @@ def test_a_program_chooses_for_its_channel_only_and_banks_count() -> None:
         (6, on(43)), (7, cc(32, 0, 3)), (8, program(0, 3)), (9, on(44, channel=3)), (10, program(9, 4)),
     ]  # fmt: skip
     render(made, events, 100, 64)
-    keys = [
-        sorted(int(row[f.V_KEY]) for row in i.arrays["voice_ints"] if row[f.V_STATE] == f.HELD)
-        for i in made.instruments.values()
-    ]
+    keys = [sorted(int(v.key) for v in i.machine.voices if v.state == memory.HELD) for i in made.instruments.values()]
     assert keys == [[40, 42, 43, 44], [41]]
     report = made.report()
     assert report["unknown_programs"] == [[1, 2], [5, 10]]
@@ -138,8 +135,7 @@ def test_a_zone_follows_its_manager_s_program() -> None:
     notes = [(6, on(50, channel=2)), (6, on(51, channel=9)), (7, program(0, 2)), (8, on(52, channel=2))]
     render(made, [*zone, (5, program(1)), *notes], 64, 64)
     held = {
-        n: sorted(int(row[f.V_KEY]) for row in i.arrays["voice_ints"] if row[f.V_STATE] == f.HELD)
-        for n, i in made.instruments.items()
+        n: sorted(int(v.key) for v in i.machine.voices if v.state == memory.HELD) for n, i in made.instruments.items()
     }
     assert held == {0: [51], 1: [50, 52]}
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from synth.playing import RATE, SMALL, Event, bend, blocks, cc, instrument, off, on, pressure, raw, render
 
 from engine.physics.string import Array
-from engine.synth import fields as f
+from engine.synth import memory
 from engine.synth.idle import adopt
 from engine.synth.instrument import Instrument
 
@@ -31,12 +31,13 @@ ONE, OTHER = small(), small()
 
 
 def idle(inst: Instrument) -> bool:
-    return bool(inst.arrays["settings"][f.S_IDLE])
+    return bool(inst.machine.idle)
 
 
 def left(inst: Instrument) -> float:
     """The most that the filters hold."""
-    return max(float(np.abs(inst.arrays[name]).max(initial=0.0)) for name in ("history", "last", "mean"))
+    m = inst.machine
+    return max(float(np.abs(held).max(initial=0.0)) for held in (m.filtered.history, m.last, m.finished.mean))
 
 
 def fresh(inst: Instrument) -> Instrument:
@@ -71,10 +72,12 @@ def test_after_silence_every_filter_is_empty(oversample: int, mono: bool) -> Non
     sounding = np.flatnonzero((out != 0.0).any(axis=1))
     assert np.abs(out[sounding[-1]]).max() < 1e-10
     inst.reset()
-    tick = -(-(int(sounding[-1]) + 1) // f.TICK) * f.TICK + f.TICK  # the end of the first one without a sound
+    tick = (
+        -(-(int(sounding[-1]) + 1) // memory.TICK) * memory.TICK + memory.TICK
+    )  # the end of the first one without a sound
     render(inst, [(0, on(60)), (800, off(60))], tick)
     assert not idle(inst)
-    inst.arrays["mean"][0] = 1e-35  # what nobody will hear
+    inst.machine.finished.mean[0] = 1e-35  # what nobody will hear
     render(inst, [], 1)
     assert idle(inst)
     assert left(inst) == 0.0
@@ -82,10 +85,10 @@ def test_after_silence_every_filter_is_empty(oversample: int, mono: bool) -> Non
 
 def test_idle_blocks_leave_voices_and_filters_alone() -> None:
     inst = fresh(ONE)
-    inst.arrays["stereo"][...] = inst.arrays["base"][...] = np.nan
+    inst.machine.stereo[...] = inst.machine.base[...] = np.nan
     assert (render(inst, [], 5000, blocks(37, 5000)) == 0.0).all()
-    assert np.isnan(inst.arrays["stereo"]).all()
-    assert np.isnan(inst.arrays["base"]).all()
+    assert np.isnan(inst.machine.stereo).all()
+    assert np.isnan(inst.machine.base).all()
     assert inst.clock == 5000
     assert (raw(inst, [], 300) == 0.0).all()
 
@@ -144,7 +147,7 @@ def test_who_adopts_plays_as_who_was_there_from_the_start(
     """Whatever the channels had been told, even a moment ago; on another clock whole turns of all glides ahead."""
     first, second = fresh(ONE), fresh(OTHER)
     render(first, [event for event in before if event[0] < at], at)
-    assert adopt(second.address, at + ahead * f.TICK, first.address) == 1
+    assert adopt(second.address, at + ahead * memory.TICK, first.address) == 1
     assert (later(first, after, 1500) == later(second, after, 1500)).all()
 
 
@@ -154,7 +157,7 @@ def test_who_sounds_adopts_nothing() -> None:
     render(second, [(0, on(60))], 10)
     assert adopt(second.address, 100, first.address) == 0
     assert second.clock == 10
-    assert second.arrays["channels"][0, 1] == f.UNMOVED
+    assert second.machine.channels.position[0, 1] == memory.UNMOVED
 
 
 @pytest.mark.parametrize("name", ["bridge", NAME])
@@ -165,7 +168,7 @@ def test_a_string_that_touches_something_falls_idle_too(name: str) -> None:
     score = [(0, on(60)), (4000, off(60)), (24000, cc(120, 0))]
     first = render(inst, score, 5 * RATE)
     assert idle(inst)
-    shift = -(-inst.clock // f.TICK) * f.TICK
+    shift = -(-inst.clock // memory.TICK) * memory.TICK
     render(inst, [], shift - inst.clock)
     again = later(inst, score, 5 * RATE)
     assert (again[:RATE] == first[:RATE]).all()

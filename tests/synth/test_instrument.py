@@ -28,8 +28,8 @@ from synth.playing import (
     cc,
     digest,
     instrument,
+    levels,
     limited,
-    memory,
     off,
     on,
     pressure,
@@ -45,8 +45,7 @@ from engine.physics.string import Array
 from engine.preset.loader import Preset, load_preset
 from engine.preset.playing import Controller, Velocity
 from engine.preset.tuning import Tuning
-from engine.synth import control, decimate, machine, output, renderer, voices
-from engine.synth import fields as f
+from engine.synth import control, decimate, grid_string, memory, modal_string, output, renderer, strings, voices
 from engine.synth.instrument import Instrument
 
 CEILING = 10.0 ** (-0.1 / 20.0)  # -0.1 dBFS
@@ -170,7 +169,7 @@ def test_mono_is_both_sides_at_equal_power() -> None:
 
 
 def heard(inst: Instrument, key: int, frames: int) -> Array:
-    """What play_raw must give for a note at sample 0, from the metered run of the key's own design."""
+    """What `raw` must give for a note at sample 0, from the metered run of the key's own design."""
     design, preset = inst._bank.keys[key].design, inst.preset
     assert design is not None
     e, steps = design.problem.excitation, frames * inst.oversample + 1
@@ -181,9 +180,9 @@ def heard(inst: Instrument, key: int, frames: int) -> Array:
     sides = np.zeros((steps, 2))
     for p, pickup in enumerate(preset.problem.pickups):
         moved = np.diff(out[:, p], prepend=0.0)[1:] * design.rate if pickup.kind == "velocity" else out[1:, p]
-        angle = (preset.pans[p] + 1.0) * np.pi / 4.0
+        angle = (pickup.pan + 1.0) * np.pi / 4.0
         sides += np.sqrt(2.0) * moved[:, None] * np.array([np.cos(angle), np.sin(angle)])
-    return sides[1:] * inst.arrays["key_floats"][key, f.Y_GAIN]
+    return sides[1:] * inst.machine.keys.gain[key]
 
 
 @every_preset
@@ -244,13 +243,12 @@ def test_a_grid_is_struck_on_the_sample(name: str, sample: int) -> None:
     inst = instrument(name)
     raw(inst, [(sample, on(60))], sample)
     assert inst.report()["voices"] == 0
-    assert inst.arrays["voice_ints"][0, f.V_STATE] == f.FREE
+    assert inst.machine.voices.state[0] == memory.FREE
     raw(inst, [], 1)
     design = inst._bank.keys[60].design
     assert isinstance(design, finite_difference.Design)
-    size = design.coefficients.rest.size
-    levels = [memory(inst, 0, column, size) for column in (f.V_LEVEL0, f.V_LEVEL1, f.V_LEVEL2)]
-    assert max(float(np.abs(u - design.coefficients.rest).max()) for u in levels) > 0.0
+    rest = design.coefficients.rest
+    assert max(float(np.abs(u[: rest.size] - rest).max()) for u in levels(inst, 0)) > 0.0
 
 
 @every_preset
@@ -288,7 +286,9 @@ def test_other_threads_run_while_a_block_is_rendered() -> None:
     assert inside > 1000
 
 
-@pytest.mark.parametrize("module", [renderer, voices, control, machine, decimate, output, retune])
+@pytest.mark.parametrize(
+    "module", [renderer, voices, control, strings, modal_string, grid_string, decimate, output, retune]
+)
 def test_the_renderer_can_neither_allocate_nor_hold_the_interpreter_s_lock(module: Any) -> None:
     """Compiled so, every function of it: with _nrt off, numba refuses whatever would need memory."""
     compiled = [found for found in vars(module).values() if hasattr(found, "targetoptions")]
@@ -358,7 +358,7 @@ def test_polyphony_from_one_to_256(polyphony: int, keys: int) -> None:
     render(inst, score, 1500)
     report = inst.report()
     assert report["voices_stolen"] == max(3 * keys - polyphony, 0)
-    assert sum(s in (f.HELD, f.RELEASED) for s in inst.arrays["voice_ints"][:, f.V_STATE]) == min(polyphony, 3 * keys)
+    assert sum(s in (memory.HELD, memory.RELEASED) for s in inst.machine.voices.state) == min(polyphony, 3 * keys)
 
 
 @pytest.mark.parametrize(
@@ -399,6 +399,7 @@ TUNED = Tuning("few", tuple(440.0 * 2.0 ** ((k - 69) / 12) if k in (34, 50, 57, 
 def presets(draw: st.DrawFn) -> Preset:
     """Any problem on either model, with everything mapped that can be."""
     problem, model = draw(problems()), draw(st.sampled_from(["modal", "fd"]))
+    first, *others = problem.pickups
     targets = [
         Controller("cc1", "excitation.duration", 1e-3, 1e-2),
         Controller("cc20", "string.loss.s0", 0.0, 100.0),
@@ -411,13 +412,11 @@ def presets(draw: st.DrawFn) -> Preset:
         load_preset(SMALL["modal"]),
         model=model,
         keys=draw(st.sampled_from(["tension", "length"])),
-        problem=problem,
-        height=0.0,
+        problem=replace(problem, pickups=(replace(first, pan=draw(st.floats(-1.0, 1.0))), *others)),
         oversample=draw(st.sampled_from([1, 2])),
         polyphony=draw(st.integers(1, 12)),
         velocity=Velocity(draw(st.floats(0.0, 3.0)), draw(st.floats(-1.0, 1.0))),
         controllers=tuple(targets),
-        pans=(draw(st.floats(-1.0, 1.0)), 0.0),
         tuning=TUNED,
         release=draw(st.floats(0.01, 3.0)),
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import weakref
+from dataclasses import dataclass, replace
 from math import inf, pi
 
 import numpy as np
@@ -20,9 +21,8 @@ from engine.physics.problem import Problem
 from engine.physics.string import Array
 from engine.preset.loader import load_preset
 from engine.preset.tuning import Tuning, load_tuning
-from engine.synth import fields as f
 from engine.synth.instrument import Instrument
-from engine.synth.keys import BAND, Key, design_key, highest_tension
+from engine.synth.keys import BAND, TunedKey, design_key, highest_tension
 
 COMPASS = range(24, 97)  # C1 to C7
 
@@ -143,15 +143,17 @@ def test_the_barrier_stays_where_it_is_when_the_string_is_shortened() -> None:
     bridge = sitar()
     assert barriers_after(bridge, 2.0) == bridge.barrier
     length = bridge.string.length
-    frets = replace(bridge, barrier=Obstacles((0.1 * length, 0.3 * length, 0.7 * length), (-1e-3, -2e-3, -3e-3)))
+    pins = Obstacles((0.1 * length, 0.3 * length, 0.7 * length), (-1e-3, -2e-3, -3e-3), 1e-4)
+    frets = replace(bridge, barrier=pins)
     assert barriers_after(frets, 0.3) == frets.barrier
-    assert barriers_after(frets, 1.0) == Obstacles((0.1 * length, 0.3 * length), (-1e-3, -2e-3))
+    assert barriers_after(frets, 1.0) == Obstacles((0.1 * length, 0.3 * length), (-1e-3, -2e-3), 1e-4)
     assert barriers_after(frets, 4.0) is None
-    wide = replace(bridge, barrier=Barrier(Polynomial((-1e-3,)), 0.1 * length, 0.9 * length, 5))
+    wide = replace(bridge, barrier=Barrier(Polynomial((-1e-3,)), 0.1 * length, 0.9 * length, 5, 1e-4))
     shortened = barriers_after(wide, 1.0)
     assert isinstance(shortened, Barrier)
     assert shortened.start == 0.1 * length
     assert 0.49 * length < shortened.stop < 0.5 * length
+    assert shortened.height == 1e-4
     assert barriers_after(wide, 3.5) is None
     table = Barrier(Table((0.2 * length, 0.6 * length), (-1e-3, -2e-3)), 0.2 * length, 0.6 * length, 4)
     assert barriers_after(replace(bridge, barrier=table), 0.5) == table
@@ -181,7 +183,7 @@ def test_keys_that_the_tuning_leaves_out_are_silent() -> None:
     assert (raw(inst, [(0, on(61))], 256) == 0.0).all()
     assert np.abs(raw(inst, [(0, on(62))], 2400)).max() > 0.05
     # Their neighbours are as loud as ever, but for what smoothing makes of a straight line in place of a key.
-    gains = inst.arrays["key_floats"][:, f.Y_GAIN], instrument("modal").arrays["key_floats"][:, f.Y_GAIN]
+    gains = inst.machine.keys.gain, instrument("modal").machine.keys.gain
     kept = [k for k in range(24, 109) if k not in inst.silent_keys]
     assert np.allclose(gains[0][kept], gains[1][kept], rtol=0.02)
 
@@ -204,7 +206,7 @@ def test_a_string_too_stiff_for_its_pitch_says_so() -> None:
 
 def test_modes_may_be_bent_without_limit() -> None:
     assert highest_tension(design_key(sitar(), "modal", "tension", 200.0, RATE)) == inf
-    assert highest_tension(Key(None, None)) == inf
+    assert highest_tension(TunedKey(None, None)) == inf
 
 
 @settings(max_examples=60)
@@ -231,3 +233,29 @@ def test_the_highest_tension_keeps_a_grid_s_distance_from_where_its_shortest_wav
     g = key.design.grid
     lost = backward_loss(g.loss.terms, key.design.problem.string.wavenumbers(g.intervals), g.spacing).max() / RATE
     assert highest >= bent * (1.0 - max(lost, 0.0)) * (1.0 - 1e-3)
+
+
+def test_a_key_that_is_held_is_not_designed_again() -> None:
+    """And what nobody holds is forgotten."""
+    asked = (sitar(), "modal", "tension", 200.0, RATE)
+    held = design_key(*asked)
+    assert design_key(*asked) is held
+    assert design_key(*asked[:3], 201.0, RATE) is not held
+    gone = weakref.ref(held)
+    del held
+    assert gone() is None
+    assert design_key(*asked).design is not None
+
+
+def test_a_profile_that_cannot_be_hashed_is_designed_all_the_same() -> None:
+    @dataclass(frozen=True)
+    class Bumps:
+        heights: list[float]
+
+        def __call__(self, x: Array, /) -> Array:
+            return np.interp(x, [0.1, 0.2], self.heights)
+
+    problem = replace(sitar(), barrier=Barrier(Bumps([-1e-3, -2e-3]), 0.1, 0.2))
+    one, other = (design_key(problem, "modal", "tension", 200.0, RATE) for _ in range(2))
+    assert one is not other
+    assert one.design is not None

@@ -24,7 +24,6 @@ from synth.playing import (
     decibels,
     instrument,
     limited,
-    memory,
     off,
     on,
     pitch,
@@ -33,10 +32,11 @@ from synth.playing import (
     render,
     ringing,
     states,
+    string,
 )
 
 from engine.physics.string import Array
-from engine.synth import fields as f
+from engine.synth import memory
 from engine.synth.instrument import Instrument
 
 CEILING = 10.0 ** (-0.1 / 20.0)
@@ -85,8 +85,8 @@ def test_sostenuto_holds_only_the_keys_that_were_down() -> None:
     inst = instrument("modal")
     score = [(0, on(60)), (10, on(64)), (1000, off(64)), (2000, cc(66, 127)), (2010, on(67)), (4000, off(60))]
     raw(inst, [*score, (4000, off(67))], RATE)
-    rows = inst.arrays["voice_ints"]
-    assert {int(r[f.V_KEY]) for r in rows if r[f.V_STATE] == f.RELEASED} == {60}
+    voices = inst.machine.voices
+    assert {int(v.key) for v in voices if v.state == memory.RELEASED} == {60}
     assert abs(level_after([(2000, cc(66, 127)), (2400, off(60))]) - FREE_DECAY) < 1e-9
     assert level_after([(2000, cc(66, 127)), (2400, off(60)), (9600, cc(66, 0))]) < FREE_DECAY - 40.0
 
@@ -96,8 +96,8 @@ def test_pressing_sostenuto_harder_catches_nothing_more() -> None:
     late = [(1000, cc(66, 80)), (1500, on(64)), (2000, cc(66, 127)), (2400, off(64)), (2400, off(60))]
     inst = instrument("modal")
     raw(inst, [(0, on(60)), *late], RATE)
-    rows = inst.arrays["voice_ints"]
-    assert {int(r[f.V_KEY]) for r in rows if r[f.V_STATE] == f.RELEASED} == {60}
+    voices = inst.machine.voices
+    assert {int(v.key) for v in voices if v.state == memory.RELEASED} == {60}
 
 
 def test_a_string_that_sostenuto_holds_may_be_struck_again() -> None:
@@ -135,7 +135,7 @@ def test_reset_all_controllers() -> None:
     moved += [(0, bend(3000)), (0, cc(1, 20)), (0, pressure(90)), (0, cc(74, 100)), (0, cc(64, 127)), (0, cc(67, 127))]
     inst = instrument("modal")
     got = raw(inst, [*moved, (1, cc(121, 0)), (9600, on(60)), (12000, off(60))], 24000)
-    assert inst.arrays["channels"][0, f.C_RANGE] == 700
+    assert inst.machine.channels.range[0] == 700
     assert (got == raw(instrument("modal"), [(9600, on(60)), (12000, off(60))], 24000)).all()
 
 
@@ -187,7 +187,7 @@ def test_its_range_is_set_by_semitones_and_cents(semitones: int, fine: int, whee
 def in_cents(settings_: list[list[int]]) -> int:
     inst = instrument("modal")
     raw(inst, [(0, m) for m in settings_], 1)
-    return int(inst.arrays["channels"][0, f.C_RANGE])
+    return int(inst.machine.channels.range[0])
 
 
 def test_only_data_for_rpn_0_set_the_range() -> None:
@@ -229,7 +229,7 @@ def test_a_string_bent_at_random_is_passive_once_left_alone(name: str, semitones
     energies = []
     for _ in range(40):
         render(inst, [], 1024)
-        energies.append(inst.arrays["voice_floats"][:3, f.F_ENERGY].copy())
+        energies.append(inst.machine.voices.energy[:3].copy())
     assert np.isfinite(energies).all()
     assert (np.diff(energies, axis=0) <= 1e-6 * np.array(energies[:-1])).all()
     assert inst.report()["watchdog"] == 0
@@ -260,11 +260,11 @@ def test_bending_works_on_the_string_as_tension_does(name: str) -> None:
     string = {**preset["string"], "stiffness": 0, "loss": {"s0": 1e-3, "s2": 0}}
     inst = Instrument({**preset, "string": string, "pickups": [{"at": 0.5}]}, RATE)
     raw(inst, [*((0, m) for m in bend_range(2)), (0, on(57)), (0, bend(-8192))], 9600)
-    before = float(inst.arrays["voice_floats"][0, f.F_ENERGY])
+    before = float(inst.machine.voices.energy[0])
     steps = 2 * RATE // 48
     slow = [(9600 + 48 * n, bend(int(-8192 + 16383 * n / steps))) for n in range(1, steps + 1)]
     raw(inst, slow[:4000], 3 * RATE)
-    after = float(inst.arrays["voice_floats"][0, f.F_ENERGY])
+    after = float(inst.machine.voices.energy[0])
     assert after / before == pytest.approx(2.0 ** (4.0 * 16383 / 16384 / 12.0), rel=0.01)
 
 
@@ -298,8 +298,8 @@ def test_gain_ramps_are_straight_between_their_steps() -> None:
     assert (gain[heard < 2403] == 1.0).all()
     assert (gain[heard >= 2403] < 1.0).all()
     slopes = -np.diff(gain) / np.diff(heard)
-    share = 1.0 - np.exp(-f.GLIDE / (4e-3 * RATE))
-    assert slopes.max() <= 0.99 * share / f.GLIDE * (1.0 + 1e-6)
+    share = 1.0 - np.exp(-memory.GLIDE / (4e-3 * RATE))
+    assert slopes.max() <= 0.99 * share / memory.GLIDE * (1.0 + 1e-6)
     assert slopes.min() > -1e-9
 
 
@@ -327,7 +327,7 @@ def test_duration_is_set_before_the_stroke(model: dict[str, Any], value: int) ->
     duration = 8e-3 + (1e-3 - 8e-3) * value / 127.0
     other = Instrument({**model, "excitation": {**model["excitation"], "duration": duration}}, RATE)
     wanted = raw(other, [(0, on(60))], 4800)
-    ratio = inst.arrays["key_floats"][60, f.Y_GAIN] / other.arrays["key_floats"][60, f.Y_GAIN]
+    ratio = inst.machine.keys.gain[60] / other.machine.keys.gain[60]
     assert np.abs(got - wanted * ratio).max() <= 1e-9 * np.abs(got).max()
 
 
@@ -342,7 +342,7 @@ def test_position_is_set_before_the_stroke(model: dict[str, Any], value: int, be
     position = 0.3 + 0.2 * value / 127.0
     other = Instrument({**model, "excitation": {**model["excitation"], "position": position}}, RATE)
     wanted = raw(other, [*start, (0, on(60))], 4800)
-    ratio = inst.arrays["key_floats"][60, f.Y_GAIN] / other.arrays["key_floats"][60, f.Y_GAIN]
+    ratio = inst.machine.keys.gain[60] / other.machine.keys.gain[60]
     assert np.abs(got - wanted * ratio).max() <= 1e-9 * np.abs(got).max()
     inst.reset()
     home = raw(inst, [*start, (0, cc(1, value)), (0, on(60)), (4800, cc(1, 0)), (9600, on(60))], 14400)
@@ -353,6 +353,12 @@ def test_position_is_set_before_the_stroke(model: dict[str, Any], value: int, be
     assert np.abs(home[9600:] - once[9600:] - plain).max() <= 1e-12
 
 
+def height_of(inst: Instrument) -> Array:
+    """Of the barrier under the first voice's string."""
+    c = string(inst, 0).c
+    return np.asarray(c.height if inst.preset.model == "modal" else c.surface.height)
+
+
 @touching
 def test_the_barrier_goes_where_its_controller_points(name: str) -> None:
     """The map's range is the height itself; heights of all points move by what it differs from the preset's."""
@@ -360,7 +366,7 @@ def test_the_barrier_goes_where_its_controller_points(name: str) -> None:
     heights = inst._bank.keys[60].design.points.height  # type: ignore[union-attr]
     for value in (0, 100, 127, 64):
         raw(inst, [(inst.clock, cc(1, value)), (inst.clock, on(60))], 9600)
-        moved = memory(inst, 0, f.V_HEIGHT, heights.size) - heights
+        moved = height_of(inst) - heights
         assert np.abs(moved - (-2e-4 + 4e-4 * value / 127.0)).max() <= 1e-12
 
 
@@ -388,7 +394,7 @@ def test_a_barrier_in_motion_never_blows_up(name: str) -> None:
     assert np.isfinite(out).all()
     assert np.abs(limited(out)).max() <= CEILING
     assert inst.report()["watchdog"] == 0
-    peaks = inst.arrays["voice_floats"][:4, f.F_PEAK].copy()
+    peaks = inst.machine.voices.peak[:4].copy()
     for voice, key in enumerate((40, 52, 64, 76)):
         string = inst._bank.keys[key].design.problem.string  # type: ignore[union-attr]
         # All of the string thrown up by the range at the pace of its glide: more than it ever gets.
@@ -407,7 +413,7 @@ def test_a_barrier_far_below_is_not_there(name: str) -> None:
     inst, other = Instrument(low, RATE), Instrument(free, RATE)
     got = raw(inst, [(0, cc(1, 127)), (0, on(60))], 4800)
     wanted = raw(other, [(0, on(60))], 4800)
-    ratio = inst.arrays["key_floats"][60, f.Y_GAIN] / other.arrays["key_floats"][60, f.Y_GAIN]
+    ratio = inst.machine.keys.gain[60] / other.machine.keys.gain[60]
     assert np.abs(got - wanted * ratio).max() <= 1e-9 * np.abs(got).max()
 
 
@@ -443,7 +449,7 @@ def test_all_controllers_at_once(moves: list[tuple[int, int, int]], name: str) -
     assert np.abs(limited(out)).max() <= CEILING
     assert inst.report()["watchdog"] == 0
     assert ringing(inst) <= 3
-    assert len(states(inst)) == inst.polyphony + f.SPARE_VOICES
+    assert len(states(inst)) == inst.polyphony + memory.SPARE_VOICES
 
 
 def test_poly_pressure_and_programs_are_ignored() -> None:
@@ -464,16 +470,16 @@ def test_a_note_that_begins_over_a_raised_barrier_is_no_blow(model: str) -> None
     }
     inst = Instrument(preset, RATE)
     raw(inst, [(0, cc(1, 127)), (1, on(54, 1))], 2880)
-    voice = inst.arrays["voice_floats"][0]
-    assert voice[f.F_LIFT] == raised
-    assert voice[f.F_PEAK] <= 1e-3 * 0.5 * stiffness * stop * raised**2
+    voice = inst.machine.voices[0]
+    assert voice.lift == raised
+    assert voice.peak <= 1e-3 * 0.5 * stiffness * stop * raised**2
 
 
 def test_a_barrier_that_stays_clear_is_where_the_wheel_says_from_the_first_sample() -> None:
     for preset, clear in (("prepared", True), ("sitar", False)):
         inst = Instrument(preset, RATE)
-        gap = inst.arrays["key_floats"][60, f.Y_GAP]
+        gap = inst.machine.keys.gap[60]
         assert (gap > 5e-5) == clear
         raw(inst, [(0, cc(1, 64)), (1, on(60))], 2)
-        moved = inst.arrays["voice_floats"][0, f.F_LIFT]
+        moved = inst.machine.voices.lift[0]
         assert moved == pytest.approx(64 / 127 * (1e-4 if clear else -1e-4))

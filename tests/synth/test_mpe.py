@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import mido
 import numpy as np
@@ -34,7 +35,7 @@ from synth.playing import (
 
 from engine.music.midi_file import midi_bytes, parse_midi
 from engine.physics.string import Array
-from engine.synth import fields as f
+from engine.synth import memory
 from engine.synth.instrument import Instrument
 
 LOWER, UPPER = 0, 15  # managers
@@ -54,17 +55,17 @@ def heard(events: list[Event], frames: int = 12000) -> Array:
     return raw(instrument("modal"), events, frames)
 
 
-def channels(events: list[Event]) -> Array:
-    """The channels' rows after some messages."""
+def channels(events: list[Event]) -> Any:
+    """The channels after some messages."""
     inst = instrument("modal")
     raw(inst, events, 1)
-    return inst.arrays["channels"]
+    return inst.machine.channels
 
 
 def held(inst: Instrument) -> set[tuple[int, int]]:
     """Channels and keys."""
-    rows = inst.arrays["voice_ints"]
-    return {(int(r[f.V_CHANNEL]), int(r[f.V_KEY])) for r in rows if r[f.V_STATE] == f.HELD}
+    voices = inst.machine.voices
+    return {(int(v.channel), int(v.key)) for v in voices if v.state == memory.HELD}
 
 
 # --- bends, measured --------------------------------------------------------------------------------------------------
@@ -110,7 +111,7 @@ def test_a_range_sent_to_one_member_is_all_members_(manager: int, member: int, o
     score += at(10, bend(4000, member), bend(2000, manager)) + at(4800, *bend_range(7, 50, channel=other))
     x = raw(inst, score, 36000)[9600:, 0]
     assert detuned(x, inst, 57, 7.5 * 4000 / 8192.0 + 3.0 * 2000 / 8192.0) < 0.05
-    got = inst.arrays["channels"][:, f.C_RANGE]
+    got = inst.machine.channels.range
     members = [abs(manager - rank) for rank in range(1, 6)]
     assert all(got[c] == (750 if c in members else 300 if c == manager else 200) for c in range(16))
 
@@ -203,11 +204,11 @@ def test_the_other_zone_has_its_own_pedals() -> None:
     start = at(0, *zone(5, LOWER), *zone(5, UPPER), *(on(60 + c, 100, c) for c in (0, 1, 5, 7, 11, 15)))
     down, up = at(1000, cc(66, 127, LOWER)), at(2000, *(off(60 + c, c) for c in (0, 1, 5, 7, 11, 15)))
     raw(inst, [*start, *down, *up], 24000)
-    rows = inst.arrays["voice_ints"]
-    assert {int(r[f.V_CHANNEL]) for r in rows if r[f.V_STATE] == f.RELEASED} == {0, 1, 5}
+    voices = inst.machine.voices
+    assert {int(v.channel) for v in voices if v.state == memory.RELEASED} == {0, 1, 5}
 
 
-@pytest.mark.parametrize(("number", "state"), [(123, f.RELEASED), (127, f.RELEASED), (120, f.FADING)])
+@pytest.mark.parametrize(("number", "state"), [(123, memory.RELEASED), (127, memory.RELEASED), (120, memory.FADING)])
 @pytest.mark.parametrize("lost", [False, True], ids=["queued", "lost"])
 @both_zones
 def test_mode_messages_end_the_zone_s_notes(
@@ -217,37 +218,37 @@ def test_mode_messages_end_the_zone_s_notes(
     sounding = (manager, member, other, abs(manager - 6))
     inst = instrument("modal")
     raw(inst, at(0, *zone(5, manager), *(on(60, 100, c) for c in sounding)), 100)
-    for _ in range(f.RING_SIZE if lost else 0):
+    for _ in range(memory.RING_SIZE if lost else 0):
         assert inst.schedule(100, cc(3, 0))
     assert inst.schedule(100, cc(number, 0, manager))
     raw(inst, [], 1)
-    assert states(inst)[:4] == [state, state, state, f.HELD]
+    assert states(inst)[:4] == [state, state, state, memory.HELD]
     inst.reset()
     raw(inst, at(0, *zone(5, manager), *(on(60, 100, c) for c in sounding), cc(number, 0, member)), 1)
-    assert states(inst)[:4] == [f.HELD, state, f.HELD, f.HELD]
+    assert states(inst)[:4] == [memory.HELD, state, memory.HELD, memory.HELD]
 
 
 def test_a_lost_note_off_of_the_manager_s_ends_no_other_note() -> None:
     inst = instrument("modal")
     raw(inst, at(0, *zone(5), on(60), on(60, 100, 1)), 100)
-    for _ in range(f.RING_SIZE):
+    for _ in range(memory.RING_SIZE):
         assert inst.schedule(100, cc(3, 0))
     assert inst.schedule(100, off(60))
     raw(inst, [], 1)
-    assert states(inst)[:2] == [f.RELEASED, f.HELD]
+    assert states(inst)[:2] == [memory.RELEASED, memory.HELD]
 
 
 def test_reset_all_controllers_reaches_the_zone() -> None:
     """And only that; ranges and zones stay."""
     moved = [m for c in range(16) for m in (bend(3000, c), pressure(9, c), cc(74, 9, c), cc(64, 127, c))]
     rows = channels(at(0, *zone(5), *moved, cc(121, 0)))
-    for number in (f.C_PRESSURE, 74, 64):
-        assert (rows[:6, number] == f.UNMOVED).all()
-        assert (rows[6:, number] != f.UNMOVED).all()
-    assert (rows[:6, f.C_BEND] == 0).all()
-    assert (rows[6:, f.C_BEND] == 3000).all()
-    assert list(rows[:, f.C_RANGE]) == [200, *[4800] * 5, *[200] * 10]
-    assert list(rows[:, f.C_MANAGER]) == [0, *[0] * 5, *range(6, 16)]
+    for number in (memory.PRESSURE, 74, 64):
+        assert (rows.position[:6, number] == memory.UNMOVED).all()
+        assert (rows.position[6:, number] != memory.UNMOVED).all()
+    assert (rows.bend[:6] == 0).all()
+    assert (rows.bend[6:] == 3000).all()
+    assert list(rows.range) == [200, *[4800] * 5, *[200] * 10]
+    assert list(rows.manager) == [0, *[0] * 5, *range(6, 16)]
 
 
 def test_reset_all_controllers_lifts_the_zone_s_sostenuto() -> None:
@@ -267,8 +268,8 @@ def layout(lower: int, upper: int) -> list[int]:
 
 def test_channels_start_outside_zones() -> None:
     rows = channels([])
-    assert list(rows[:, f.C_MANAGER]) == list(range(16))
-    assert (rows[:, f.C_RANGE] == 200).all()
+    assert list(rows.manager) == list(range(16))
+    assert (rows.range == 200).all()
 
 
 @pytest.mark.parametrize(
@@ -290,7 +291,7 @@ def test_channels_start_outside_zones() -> None:
     ],
 )
 def test_the_newest_zone_is_whole_and_the_other_gives_way(messages: list[list[int]], lower: int, upper: int) -> None:
-    assert list(channels(at(0, *messages))[:, f.C_MANAGER]) == layout(lower, upper)
+    assert list(channels(at(0, *messages)).manager) == layout(lower, upper)
 
 
 @pytest.mark.parametrize(
@@ -309,10 +310,10 @@ def test_the_newest_zone_is_whole_and_the_other_gives_way(messages: list[list[in
 )
 def test_nothing_else_makes_a_zone(messages: list[list[int]]) -> None:
     start = [bend(4000), *bend_range(12, channel=15)]
-    rows = channels(at(0, *start, *messages)).copy()
-    assert list(rows[:, f.C_MANAGER]) == list(range(16))
-    assert list(rows[:, f.C_RANGE]) == [*[200] * 15, 1200]
-    assert rows[0, f.C_BEND] == 4000
+    rows = channels(at(0, *start, *messages))
+    assert list(rows.manager) == list(range(16))
+    assert list(rows.range) == [*[200] * 15, 1200]
+    assert rows.bend[0] == 4000
 
 
 ORDERS = st.lists(st.tuples(st.sampled_from([LOWER, UPPER]), st.sampled_from([0, 1, 5, 9, 13, 14, 15])), max_size=8)
@@ -341,11 +342,11 @@ def test_zones_are_what_the_rules_make_of_them(orders: list[tuple[int, int]], mo
             if c == manager or manager in (before[c], after[c]) or before[c] != after[c] or (ended and c == rival):
                 ranges[c], fresh[c] = (200 if after[c] == c else 4800), True
     raw(inst, [], 1)
-    rows = inst.arrays["channels"]
-    assert list(rows[:, f.C_MANAGER]) == layout(sizes[LOWER], sizes[UPPER])
-    assert list(rows[:, f.C_RANGE]) == ranges
-    assert list(rows[:, 74] == f.UNMOVED) == fresh
-    assert list(rows[:, f.C_BEND] == 0) == fresh
+    rows = inst.machine.channels
+    assert list(rows.manager) == layout(sizes[LOWER], sizes[UPPER])
+    assert list(rows.range) == ranges
+    assert list(rows.position[:, 74] == memory.UNMOVED) == fresh
+    assert list(rows.bend == 0) == fresh
 
 
 def test_keys_of_channels_that_begin_anew_are_let_go() -> None:
@@ -375,7 +376,8 @@ def test_reset_ends_the_zones() -> None:
     moved = [m for c in range(16) for m in (*bend_range(9, channel=c), cc(74, 3, c), cc(64, 127, c), bend(800, c))]
     raw(inst, at(0, *zone(9), *zone(4, UPPER), *moved, on(60, 100, 3)), 1000)
     inst.reset()
-    assert (inst.arrays["channels"] == Instrument(PLAIN, RATE).arrays["channels"]).all()
+    new = Instrument(PLAIN, RATE)
+    assert (inst.machine.channels == new.machine.channels).all()
     assert (raw(inst, gesture(3), 12000) == heard(gesture(3))).all()
 
 
@@ -441,15 +443,15 @@ def test_no_flood_leaves_a_value_out_of_range_or_a_note_behind(flood: list[tuple
     inst = damped()
     inst.reset()
     out = render(inst, [(sample, message) for sample, part in flood for message in part], 4000)
-    rows, voices = inst.arrays["channels"], inst.arrays["voice_ints"]
-    managers, numbers = rows[:, f.C_MANAGER], rows[:, : f.C_PRESSURE + 1]
+    rows, voices = inst.machine.channels, inst.machine.voices
+    managers, numbers = rows.manager, rows.position
     assert set(zip(range(16), managers)) <= {(c, m) for c in range(16) for m in (c, LOWER, UPPER)}
     assert (managers[managers] == managers).all()
-    assert ((numbers >= f.UNMOVED) & (numbers <= 127)).all()
-    assert ((rows[:, f.C_BEND] >= -8192) & (rows[:, f.C_BEND] <= 8191)).all()
-    assert ((rows[:, f.C_RANGE] >= 0) & (rows[:, f.C_RANGE] <= 12799)).all()
-    assert ((voices[:, f.V_CHANNEL] >= 0) & (voices[:, f.V_CHANNEL] < 16)).all()
-    assert (np.abs(inst.arrays["voice_floats"][:, f.F_SEMITONES]) <= 2 * 128).all()
+    assert ((numbers >= memory.UNMOVED) & (numbers <= 127)).all()
+    assert ((rows.bend >= -8192) & (rows.bend <= 8191)).all()
+    assert ((rows.range >= 0) & (rows.range <= 12799)).all()
+    assert ((voices.channel >= 0) & (voices.channel < 16)).all()
+    assert (np.abs(voices.semitones) <= 2 * 128).all()
     assert np.isfinite(out).all()
     render(inst, at(4000, *(cc(123, 0, c) for c in range(16))), 1)
     assert not held(inst)

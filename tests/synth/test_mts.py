@@ -26,7 +26,6 @@ from synth.playing import (
     render,
 )
 
-from engine.synth import fields as f
 from engine.synth.idle import adopt
 from engine.synth.instrument import Instrument
 from engine.synth.mts import NO_CHANGE, sysex, tunings
@@ -139,7 +138,7 @@ def test_what_is_not_whole_says_nothing(why: str) -> None:
     assert tunings(broken()[why]) == []
     inst = instrument("modal")
     assert inst.schedule(0, broken()[why])
-    assert inst.arrays["ring"][f.R_WRITTEN] == 0
+    assert inst.machine.ring.written[0] == 0
 
 
 @given(st.binary(max_size=600), st.sampled_from([b"", b"\xf0\x7f\x7f\x08\x02", b"\xf0\x7e\x7f\x08\x01"]))
@@ -247,7 +246,7 @@ def test_no_tuning_is_too_far(name: str, code: int) -> None:
     out = render(inst, [(0, on(60)), *far, (14000, on(60))], 24000)
     assert np.isfinite(out).all()
     assert inst.report()["watchdog"] == 0
-    assert inst.arrays["voice_floats"][0, f.F_SEMITONES] == 0.0
+    assert inst.machine.voices.semitones[0] == 0.0
 
 
 def test_who_adopts_is_tuned_alike() -> None:

@@ -114,8 +114,8 @@ def test_messages_at_the_end_or_later_are_left_out() -> None:
 def test_another_rate_is_designed_once_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     inst = Instrument(SMALL["modal"], RATE, polyphony=4, oversample=1)
     designed = []
-    design = module.design_bank
-    monkeypatch.setattr(module, "design_bank", lambda setup: designed.append(setup) or design(setup))
+    design = module.designed_or_kept
+    monkeypatch.setattr(module, "designed_or_kept", lambda setup: designed.append(setup) or design(setup))
     wanted = Instrument(SMALL["modal"], 44_100, polyphony=4, oversample=1)
     designed.clear()
     for _ in range(3):

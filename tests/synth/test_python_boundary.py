@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from synth.playing import RATE, SMALL, Event, cc, instrument, off, on, render
 
 from engine.errors import EngineError
-from engine.synth import fields as f
+from engine.synth import memory
+from engine.synth.admission import AT_ONCE, admitted
 from engine.synth.errors import BusyError, CallError
 from engine.synth.instrument import Instrument
-from engine.synth.messages import AT_ONCE, packed
 
 FRAMES = 64
 NOTES: list[Event] = [(0, on(50)), (100, on(57)), (700, off(50)), (900, cc(1, 90))]
@@ -156,11 +156,16 @@ def test_what_is_no_message_is_refused_in_one_line(data: Any) -> None:
 @pytest.mark.parametrize("data", [b"\x90\x3c\x64", bytearray(b"\x90\x3c\x64"), memoryview(b"\x90\x3c\x64")])
 def test_bytes_of_any_kind_are_a_message(data: Any) -> None:
     for same in (data, np.frombuffer(bytes(data), np.uint8), tuple(data), [np.uint8(0x90), np.int8(60), np.int64(100)]):
-        assert packed(same) == [0x90 | 60 << 8 | 100 << 16]
+        assert admitted(same) == [0x90 | 60 << 8 | 100 << 16]
 
 
 def test_a_short_message_may_be_filled_up() -> None:
-    assert packed([0xD0, 5, 0]) == packed([0xD0, 5]) == [0xD0 | 5 << 8]
+    assert admitted([0xD0, 5, 0]) == admitted([0xD0, 5]) == [0xD0 | 5 << 8]
+
+
+def test_a_message_cut_short_is_told_what_it_is() -> None:
+    with pytest.raises(CallError, match=r"^message 145 60: has 2 bytes, and a whole note on has 3$"):
+        admitted([0x91, 60])
 
 
 @pytest.mark.parametrize("sample", [1.5, 0.0, "0", None, 1 << 62, float("nan"), np.float64(3)])
@@ -242,7 +247,7 @@ def test_too_many_messages_at_one_sample_go_on_with_the_next() -> None:
 
 def test_messages_that_fit_nowhere_are_refused_before_anything_is_played() -> None:
     inst, out = instrument("modal"), np.ones((64, 2), np.float32)
-    later = [(cc(3, n % 128), 0.01 + n / RATE) for n in range(f.RING_SIZE + 1)]
+    later = [(cc(3, n % 128), 0.01 + n / RATE) for n in range(memory.RING_SIZE + 1)]
     with pytest.raises(CallError, match=r"4097 messages for after the block: 4096 may wait"):
         inst.process(later, out)
     assert (inst.clock, inst.silent, out.min()) == (0, True, 1.0)
@@ -351,7 +356,8 @@ def test_a_copy_is_silent_and_shares_nothing(way: Callable[[Instrument], Instrum
     assert (other.clock, other.silent) == (0, True)
     settings = ("preset", "sample_rate", "block_size", "oversample", "polyphony", "tuning", "channels")
     assert [getattr(other, name) for name in settings] == [getattr(inst, name) for name in settings]
-    assert not {a.ctypes.data for a in inst._bank.held} & {a.ctypes.data for a in other._bank.held}
+    both = [(made._bank.block, made._bank.image) for made in (inst, other)]
+    assert not any(np.shares_memory(a, b) for a in both[0] for b in both[1])
     inst.run(np.zeros((500, 1), np.float32))
     address = inst.address
     del inst

@@ -14,7 +14,6 @@ from synth.playing import RATE, SHIPPED, SMALL, instrument, limited, on, render
 
 from engine.physics.string import Array
 from engine.synth import budget, rehearsal
-from engine.synth import fields as f
 from engine.synth.instrument import Instrument
 from engine.synth.output import KNEE
 from engine.synth.rehearsal import LEEWAY, LOUDNESS, smoothed
@@ -65,8 +64,8 @@ def test_pickups_of_every_kind_and_place_are_heard_as_they_sound(name: str) -> N
 @pytest.mark.parametrize("rate", [44_100, 96_000])
 def test_loudness_does_not_depend_on_the_sample_rate(rate: int) -> None:
     """Of a string that touches nothing; the shortest plucks of the highest keys are a few samples long."""
-    there, here = (Instrument("plain", rate).arrays["key_floats"] for rate in (rate, RATE))
-    gains = [20.0 * np.log10(a[24:97, f.Y_GAIN]) for a in (there, here)]
+    there, here = (Instrument("plain", rate) for rate in (rate, RATE))
+    gains = [20.0 * np.log10(inst.machine.keys.gain[24:97]) for inst in (there, here)]
     assert np.abs(gains[0] - gains[1]).max() < 0.5
 
 
@@ -105,10 +104,10 @@ def test_one_key_that_is_off_by_chance_is_taken_back() -> None:
 
 @pytest.mark.parametrize("name", ["bridge", "grid frets"])
 def test_rehearsals_in_pieces_are_the_same_to_the_last_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = Instrument(SMALL[name], 8_000)._bank.arrays["key_floats"].copy()
+    whole = Instrument(SMALL[name], 8_000)
     monkeypatch.setattr(budget, "PIECE", 3e-5)
-    pieces = Instrument(SMALL[name], 8_000)._bank.arrays["key_floats"]
-    assert (whole == pieces).all()
+    pieces = Instrument(SMALL[name], 8_000)
+    assert (whole.machine.keys == pieces.machine.keys).all()
 
 
 def test_no_piece_keeps_an_interrupt_waiting(monkeypatch: pytest.MonkeyPatch) -> None:

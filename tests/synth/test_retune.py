@@ -19,7 +19,7 @@ from engine.physics.grid import Grid, LossFit
 from engine.physics.problem import Problem
 from engine.physics.retune import grid_tuning, lift_nodes, lift_points, modal_tuning, tune_grid, tune_modes
 from engine.physics.string import Array, Loss
-from engine.synth.keys import GRID_MARGIN, Key, highest_tension
+from engine.synth.keys import GRID_MARGIN, TunedKey, highest_tension
 from engine.units import t60_to_decay
 
 RATE = 48_000.0
@@ -235,7 +235,7 @@ def test_a_grid_left_alone_between_changes_only_loses(problem: Problem, steps: l
     s, pickups = finite_difference.state(d.coefficients), len(problem.pickups)
     force = pulse(problem.excitation, RATE, 300)
     finite_difference.kernel(d.coefficients, s, force, np.zeros((force.size, pickups)))
-    highest = highest_tension(Key(100.0, d))
+    highest = highest_tension(TunedKey(100.0, d))
     for semitones, damping in steps:
         tension = min(problem.string.tension * 2.0 ** (semitones / 6.0), highest)
         c = Taps(d, tension, damping).fitted(d.coefficients, tension / problem.string.tension)

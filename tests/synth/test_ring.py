@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synth.playing import RATE, Event, cc, instrument, off, on, raw, ringing, schedule, states
 
-from engine.compiled import FLAGS, integers, load_acquire, store_release
-from engine.synth import fields as f
-from engine.synth.fields import R_READ, R_ROWS, R_WRITTEN, RING_SIZE, T_RING, TABLE
+from engine.compiled import FLAGS, load_acquire, store_release
+from engine.synth import memory
 from engine.synth.instrument import Instrument
 from engine.synth.ring import push
 
@@ -23,13 +22,13 @@ NOTHING = [0xB0, 3, 0]  # a controller that nobody maps
 
 def fill(inst: Instrument, sample: int = 0) -> None:
     """The ring, to the last place."""
-    for _ in range(f.RING_SIZE):
+    for _ in range(memory.RING_SIZE):
         assert inst.schedule(sample, NOTHING)
 
 
 def test_it_holds_4096_events_and_counts_what_it_cannot_hold() -> None:
     inst = instrument("modal")
-    assert f.RING_SIZE == 4096
+    assert memory.RING_SIZE == 4096
     fill(inst)
     assert inst.report()["events_lost"] == 0
     for lost in range(1, 4):
@@ -43,10 +42,10 @@ def test_it_holds_4096_events_and_counts_what_it_cannot_hold() -> None:
 
 def test_it_goes_round_and_round() -> None:
     inst = instrument("modal")
-    for n in range(10 * f.RING_SIZE // 100):
+    for n in range(10 * memory.RING_SIZE // 100):
         schedule(inst, [(n, cc(3, i % 128)) for i in range(100)])
         raw(inst, [], 1)
-        assert inst.arrays["channels"][0, 3] == 99
+        assert inst.machine.channels.position[0, 3] == 99
     assert inst.report()["events_lost"] == 0
 
 
@@ -80,9 +79,9 @@ def test_a_note_off_survives_a_full_ring(end: list[int]) -> None:
     fill(inst, 200)
     assert inst.schedule(200, end)
     raw(inst, [], 100)
-    assert states(inst)[:2] == [f.HELD, f.HELD]  # not before what was queued earlier
+    assert states(inst)[:2] == [memory.HELD, memory.HELD]  # not before what was queued earlier
     raw(inst, [], 1)
-    assert states(inst)[:2] == [f.RELEASED, f.HELD]
+    assert states(inst)[:2] == [memory.RELEASED, memory.HELD]
     assert inst.report()["events_lost"] == 1
 
 
@@ -93,7 +92,7 @@ def test_an_all_sound_off_survives_a_full_ring_as_what_it_is() -> None:
     fill(inst, 200)
     assert inst.schedule(200, cc(120, 0))
     raw(inst, [], 101)
-    assert states(inst)[:3] == [f.FADING, f.FADING, f.HELD]
+    assert states(inst)[:3] == [memory.FADING, memory.FADING, memory.HELD]
 
 
 @pytest.mark.parametrize("lost", [on(72), cc(64, 0), [0xE0, 0, 0], [0xD0, 3], cc(121, 0), cc(3, 1)])
@@ -111,13 +110,13 @@ def test_a_note_that_begins_after_the_overflow_is_not_ended_by_it() -> None:
     """The lost note-off was sent before this note-on, and both wait for the same sample."""
     inst = instrument("modal")
     raw(inst, [(0, on(60))], 64)
-    for n in range(f.RING_SIZE):
+    for n in range(memory.RING_SIZE):
         assert inst.schedule(100 if n < 10 else 200, NOTHING)
     assert inst.schedule(200, off(60))
     raw(inst, [], 64)  # the first ten make room
     assert inst.schedule(200, on(60))
     raw(inst, [], 100)
-    assert states(inst)[0] == f.HELD
+    assert states(inst)[0] == memory.HELD
 
 
 @settings(max_examples=40)
@@ -129,13 +128,13 @@ def test_no_note_hangs_after_any_overflow(ends: list[tuple[int, int]], rounds: i
     for _ in range(rounds):
         schedule(inst, [(inst.clock, on(k, 100, c)) for c, k in wanted])
         raw(inst, [], 1)
-        for n in range(f.RING_SIZE - 20):
+        for n in range(memory.RING_SIZE - 20):
             assert inst.schedule(inst.clock, [0xB0 | n % 16, 3, 0])
         for channel, key in ends:
             assert inst.schedule(inst.clock, off(key, channel))
         raw(inst, [], 64)
-    rows = inst.arrays["voice_ints"]
-    held = {(int(r[f.V_CHANNEL]), int(r[f.V_KEY])) for r in rows if r[f.V_STATE] == f.HELD}
+    voices = inst.machine.voices
+    held = {(int(v.channel), int(v.key)) for v in voices if v.state == memory.HELD}
     assert held == set()
 
 
@@ -150,24 +149,23 @@ SPARSE: dict[str, Any] = {
 
 
 @numba.njit(**FLAGS)
-def produce(table: Any, count: Any, refused: Any) -> None:
+def produce(address: Any, count: Any, refused: Any) -> None:
     """Push 0 ... count - 1, each until it is taken; the message is its number with no meaning in MIDI."""
     for n in range(count):
-        while push(table, n, n << 8) == 0:
+        while push(address, n, n << 8) == 0:
             refused[0] += 1
 
 
 @numba.njit(**FLAGS)
-def consume(table: Any, count: Any, wrong: Any) -> None:
+def consume(address: Any, count: Any, wrong: Any) -> None:
     """Take as many from the other end, as the renderer does, and count those that are not the next."""
-    t = integers(table, TABLE)
-    ring = integers(t[T_RING], R_ROWS + 2 * RING_SIZE)
+    ring = memory.machine(address).ring
     for n in range(count):
-        while load_acquire(ring, R_WRITTEN) == ring[R_READ]:
+        while load_acquire(ring.written, 0) == ring.read[0]:
             pass
-        row = R_ROWS + 2 * (ring[R_READ] & (RING_SIZE - 1))
-        wrong[0] += ring[row] != n or ring[row + 1] != n << 8
-        store_release(ring, R_READ, ring[R_READ] + 1)
+        row = ring.rows[ring.read[0] & (memory.RING_SIZE - 1)]
+        wrong[0] += row[0] != n or row[1] != n << 8
+        store_release(ring.read, 0, ring.read[0] + 1)
 
 
 def side_by_side(*jobs: Any) -> None:
@@ -186,19 +184,19 @@ def test_a_million_events_between_two_native_threads() -> None:
     consume(inst.address, 0, wrong)
     side_by_side((produce, inst.address, count, refused), (consume, inst.address, count, wrong))
     assert wrong[0] == 0
-    ring = inst.arrays["ring"]
-    assert ring[R_WRITTEN] == ring[R_READ] == count
+    ring = inst.machine.ring
+    assert ring.written[0] == ring.read[0] == count
     assert inst.report()["events_lost"] == refused[0]
 
 
 @numba.njit(**FLAGS)
-def hurry(table: Any, done: Any, kept: Any) -> None:
+def hurry(address: Any, done: Any, kept: Any) -> None:
     """Push controllers that are always too late, at any moment of the renderer's, until it is done.
 
     Between them, time for the renderer to empty the ring.
     """
     while load_acquire(done, 0) == 0:
-        kept[0] += push(table, 0, 0xB0 | 3 << 8 | (kept[0] & 127) << 16)
+        kept[0] += push(address, 0, 0xB0 | 3 << 8 | (kept[0] & 127) << 16)
         for _ in range(kept[0] % 4096):
             load_acquire(done, 0)
 
@@ -219,8 +217,8 @@ def test_late_events_during_a_block_do_not_turn_the_clock_back() -> None:
     side_by_side((playing,), (hurry, inst.address, done, kept))
     inst.run(np.zeros((64, 2), np.float32))
     assert inst.clock == frames + 64
-    ring = inst.arrays["ring"]
-    assert ring[R_WRITTEN] == ring[R_READ] == kept[0] + 1
+    ring = inst.machine.ring
+    assert ring.written[0] == ring.read[0] == kept[0] + 1
     assert kept[0] > 1000
     again = instrument("modal")
     schedule(again, [(0, on(60))])
@@ -238,8 +236,8 @@ def test_python_s_threads_are_one_producer() -> None:
             assert inst.schedule(0, cc(3, n % 128, channel))
 
     side_by_side(*[(many, channel) for channel in range(4)])
-    assert inst.arrays["ring"][R_WRITTEN] == 4000
-    rows = inst.arrays["ring"][R_ROWS : R_ROWS + 8000].reshape(-1, 2)
+    assert inst.machine.ring.written[0] == 4000
+    rows = inst.machine.ring.rows[:4000]
     for channel in range(4):
         mine = rows[rows[:, 1] & 15 == channel, 1] >> 16
         assert (mine == np.arange(1000) % 128).all()

@@ -39,7 +39,7 @@ def test_all_sound_off_is_silence_within_the_fade(oversample: int, mono: bool, m
     """A barrier mapped to centimetres leaves the string far from its rest: nothing of that is heard when it goes."""
     made = lifted(oversample, mono, model)
     before = play(made, OFF)
-    held = np.abs(made.arrays["mean"][: made.channels]).max()
+    held = np.abs(made.machine.finished.mean[: made.channels]).max()
     after = play(made, RATE // 2)
     fade = round(FADE_TIME * RATE) + 2 * made.latency + 2
     assert held > 1e-3
@@ -53,9 +53,9 @@ def test_others_go_on_as_they_were() -> None:
     for sample, data in sorted([*EVENTS, (100, [0x91, 57, 100])]):
         made.schedule(sample, data)
     play(made, OFF)
-    held = made.arrays["mean"][0]
+    held = made.machine.finished.mean[0]
     play(made, 480)
-    assert abs(made.arrays["mean"][0]) > 0.5 * abs(held) > 0.0
+    assert abs(made.machine.finished.mean[0]) > 0.5 * abs(held) > 0.0
 
 
 def test_a_note_in_the_fade_and_one_after_it() -> None:

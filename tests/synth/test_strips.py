@@ -26,10 +26,11 @@ from synth.playing import (
     render,
 )
 
+from engine.messages import EXPRESSION, PAN, VOLUME
 from engine.physics.string import Array
-from engine.synth import fields as f
+from engine.synth import memory
 from engine.synth.instrument import Instrument
-from engine.synth.strips import EXPRESSION, PAN, TURN, VOLUME
+from engine.synth.strips import TURN
 
 TURNED = round(TURN * RATE)  # samples
 CLICKS = butter(8, 8000.0, "high", fs=RATE, output="sos")
@@ -43,7 +44,7 @@ def heard(inst: Instrument, score: list[Event], frames: int = 4800) -> Array:
 
 
 def apart(inst: Instrument) -> bool:
-    return bool(inst.arrays["settings"][f.S_APART])
+    return bool(inst.machine.apart)
 
 
 # --- the laws ---------------------------------------------------------------------------------------------------------
@@ -142,8 +143,8 @@ def strip_after(*messages: list[int], channel: int = 0) -> tuple[float, float]:
     """Gains of a note of a channel after some messages."""
     VELOCITY.reset()
     raw(VELOCITY, [*((0, m) for m in messages), (1, on(57, 100, channel))], 2)
-    row = VELOCITY.arrays["voice_floats"][0]
-    return float(row[f.F_LEFT]), float(row[f.F_RIGHT])
+    voice = VELOCITY.machine.voices[0]
+    return float(voice.left), float(voice.right)
 
 
 def test_reset_all_controllers_keeps_volume_and_pan() -> None:
@@ -161,9 +162,9 @@ def test_reset_all_controllers_keeps_bank_sounds_and_effects() -> None:
     kept = (0, 7, 10, 32, 39, 42, 70, 71, 72, 73, *range(75, 80), *range(91, 96))  # 74 is MPE's gesture
     VELOCITY.reset()
     raw(VELOCITY, [(0, cc(number, 5)) for number in range(120)] + [(1, cc(121, 0))], 2)
-    row = VELOCITY.arrays["channels"][0]
+    row = VELOCITY.machine.channels[0].position
     assert [number for number in range(120) if row[number] == 5] == list(kept)
-    assert all(row[number] == f.UNMOVED for number in range(120) if number not in kept)
+    assert all(row[number] == memory.UNMOVED for number in range(120) if number not in kept)
 
 
 def test_reset_opens_everything() -> None:

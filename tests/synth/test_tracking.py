@@ -15,7 +15,6 @@ from engine.physics.excitation import EDGE, Excitation
 from engine.physics.string import Array
 from engine.preset.loader import load_preset
 from engine.preset.playing import Tracking
-from engine.synth import fields as f
 from engine.synth.instrument import Instrument
 from engine.synth.keys import SAME, design_key, tracked
 from engine.units import key_to_hz
@@ -36,7 +35,7 @@ def made(tracking: dict[str, float], base: dict[str, Any] = IDEAL, rate: int = R
 def plain_note(inst: Instrument, key: int, frames: int, *events: list[int]) -> Array:
     """A note's left channel before the output stage, without its key's gain."""
     sound = raw(inst, [*((0, event) for event in events), (0, on(key))], frames)[:, 0]
-    return sound / inst.arrays["key_floats"][key, f.Y_GAIN]
+    return sound / inst.machine.keys.gain[key]
 
 
 def test_a_preset_that_says_nothing_follows_the_period() -> None:
@@ -83,7 +82,7 @@ def test_high_keys_are_not_dull_any_more() -> None:
     def fundamental(tracking: float, key: int) -> float:
         wave, hertz = plain_note(made({"duration": tracking}), key, 4800), key_to_hz(key)
         phase = np.exp(-2j * np.pi * hertz * np.arange(wave.size) / RATE)
-        area = made({"duration": tracking}).arrays["key_floats"][key, f.Y_DURATION]
+        area = made({"duration": tracking}).machine.keys.duration[key]
         return float(abs((wave * phase * np.hanning(wave.size)).mean()) / area)
 
     dull, bright = fundamental(0.0, 84), fundamental(-1.0, 84)

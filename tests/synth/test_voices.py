@@ -19,7 +19,7 @@ from synth.playing import (
     cc,
     decibels,
     instrument,
-    memory,
+    levels,
     off,
     on,
     pressure,
@@ -27,6 +27,7 @@ from synth.playing import (
     render,
     ringing,
     states,
+    string,
 )
 
 from engine.physics import finite_difference, modal
@@ -34,7 +35,7 @@ from engine.physics.excitation import pulse
 from engine.physics.string import Array
 from engine.preset.loader import load_preset
 from engine.preset.playing import Velocity
-from engine.synth import fields as f
+from engine.synth import memory
 from engine.synth.instrument import Instrument
 
 both = pytest.mark.parametrize("name", ["modal", "grid"])
@@ -61,14 +62,13 @@ def test_velocity_sets_force_and_duration(name: str, velocity: int, soft: bool) 
     inst = instrument(name)
     design = inst._bank.keys[55].design
     assert design is not None
-    strength, length = inst.preset.velocity.scale(velocity)
-    pedal = 0.6 if soft else 1.0
+    powers, loud, pedal = inst.preset.velocity, velocity / 100.0, 0.6 if soft else 1.0
     e = design.problem.excitation
-    pluck = replace(e, force=e.force * strength * pedal, duration=e.duration * length / pedal)
+    pluck = replace(e, force=e.force * loud**powers.force * pedal, duration=e.duration * loud**powers.duration / pedal)
     force = pulse(pluck, design.rate, 4801)
     model = modal if name == "modal" else finite_difference
     wanted = model.run(design, force, at=np.array([], np.int64)).log.out[1:, 0]  # type: ignore[arg-type]
-    gain = inst.arrays["key_floats"][55, f.Y_GAIN]
+    gain = inst.machine.keys.gain[55]
     got = raw(inst, [(0, cc(67, 64 if soft else 63)), (0, on(55, velocity))], 4800)[:, 0] / gain
     assert np.abs(got - wanted).max() <= 1e-9 * np.abs(wanted).max()
 
@@ -136,7 +136,7 @@ def test_another_channel_plucks_another_string() -> None:
 def test_a_released_string_is_held_again_by_its_next_stroke() -> None:
     inst = instrument("modal")
     x = raw(inst, [(0, on(60)), (2400, off(60)), (4800, on(60)), (9600, cc(2, 0))], 48000)[:, 0]
-    assert states(inst)[0] == f.HELD
+    assert states(inst)[0] == memory.HELD
     held = raw(instrument("modal"), [(0, on(60))], 48000)[:, 0]
     assert decibels(x[40000:]) > decibels(held[40000:]) - 6.0
 
@@ -151,8 +151,8 @@ def test_stealing_takes_released_strings_first_then_quiet_ones(name: str) -> Non
         inst = two_voices(name)
         raw(inst, [*score, (9600, on(72))], 9700)
         assert inst.report()["voices_stolen"] == 1
-        rows = inst.arrays["voice_ints"]
-        return {int(row[f.V_KEY]) for row in rows if row[f.V_STATE] in (f.HELD, f.RELEASED)}
+        voices = inst.machine.voices
+        return {int(v.key) for v in voices if v.state in (memory.HELD, memory.RELEASED)}
 
     assert left([(0, on(60, 120)), (10, on(64, 40))]) == {60, 72}
     assert left([(0, on(60, 40)), (10, on(64, 120))]) == {64, 72}
@@ -189,10 +189,10 @@ def test_no_more_voices_than_asked_for_and_some_that_fade() -> None:
     inst = two_voices("modal", 4)
     raw(inst, [(7 * n, on(30 + n)) for n in range(60)], 500)
     assert ringing(inst) == 4
-    assert len(states(inst)) == 4 + f.SPARE_VOICES
+    assert len(states(inst)) == 4 + memory.SPARE_VOICES
     assert inst.report()["voices_stolen"] == 56
     raw(inst, [], 480)
-    assert states(inst).count(f.FADING) == 0
+    assert states(inst).count(memory.FADING) == 0
     assert inst.report()["voices_stolen"] == 56
 
 
@@ -243,7 +243,7 @@ def test_a_silent_string_sleeps(name: str) -> None:
     assert 1e-7 < level < 10.0 ** (-90.0 / 20.0)
     raw(inst, [], 240)
     assert (raw(inst, [], 480) == 0.0).all()
-    raw(inst, [], f.TICK)
+    raw(inst, [], memory.TICK)
     assert inst.report()["voices"] == 0
 
 
@@ -271,10 +271,12 @@ def test_a_sleeping_string_costs_nothing() -> None:
     raw(inst, [(0, on(60)), (2400, off(60))], RATE)
     while not inst.silent:
         raw(inst, [], 4800)
-    before = memory(inst, 0, f.V_LEVEL0, 64).copy(), memory(inst, 0, f.V_CLOCK, 1).copy()
+    level, clock = string(inst, 0).s.even, string(inst, 0).s.clock
+    before = level.copy(), clock.copy()
     raw(inst, [], 4800)
-    assert (memory(inst, 0, f.V_LEVEL0, 64) == before[0]).all()
-    assert (memory(inst, 0, f.V_CLOCK, 1) == before[1]).all()
+    assert (level == before[0]).all()
+    assert (clock == before[1]).all()
+    assert level.any()
 
 
 def test_silent_counts_what_waits() -> None:
@@ -297,23 +299,22 @@ def test_a_voice_gone_wild_is_silenced_and_the_others_play_on(name: str, poison:
     others = [(0, on(60)), (20, on(69))]
     inst = instrument(name)
     at = 6400
-    wanted = raw(inst, others, 12800)[(at + f.TICK) * inst.oversample :]
+    wanted = raw(inst, others, 12800)[(at + memory.TICK) * inst.oversample :]
     inst = instrument(name)
     raw(inst, [*others, (10, on(50))], at)
-    assert (inst.arrays["voice_ints"][:3, f.V_KEY] == [60, 50, 69]).all()
-    size = int(inst.arrays["key_ints"][50, f.K_SIZE])
-    for column in (f.V_LEVEL0, f.V_LEVEL1, f.V_LEVEL2):
-        memory(inst, 1, column, size)[8:12] += poison
+    assert (inst.machine.voices.key[:3] == [60, 50, 69]).all()
+    for level in levels(inst, 1):
+        level[8:12] += poison
     got = raw(inst, [], 12800 - at)
     assert inst.report()["watchdog"] == 1
-    assert states(inst)[:3] == [f.HELD, f.FREE, f.HELD]
-    assert (got[f.TICK * inst.oversample :] == wanted).all()
+    assert states(inst)[:3] == [memory.HELD, memory.FREE, memory.HELD]
+    assert (got[memory.TICK * inst.oversample :] == wanted).all()
 
 
 def test_what_comes_out_meanwhile_is_still_sound() -> None:
     inst = instrument("bridge")
     render(inst, [(0, on(50)), (0, on(60))], 6400)
-    memory(inst, 0, f.V_LEVEL0, 8)[:] = np.nan
+    string(inst, 0).s.even[:8] = np.nan
     out = render(inst, [], 6400)
     assert np.isfinite(out).all()
     assert np.abs(out).max() <= 10.0 ** (-0.1 / 20.0)
@@ -325,8 +326,9 @@ def test_the_slot_of_a_wild_voice_is_as_good_as_new() -> None:
     wanted = raw(inst, [(12800, on(60))], 16000)[12800:]
     inst.reset()
     raw(inst, [(0, on(50))], 6400)
-    for column in (f.V_LEVEL0, f.V_LEVEL1, f.V_PSI, f.V_NOW, f.V_BEFORE, f.V_PUSH, f.V_FREE, f.V_LOST):
-        memory(inst, 0, column, 1)[:] = np.nan
+    s = string(inst, 0).s
+    for array in (s.even, s.odd, s.touch.psi, s.touch.now, s.touch.before, s.touch.force, s.free, s.touch.lost):
+        array[0] = np.nan
     raw(inst, [], 6400)
     assert inst.report()["watchdog"] == 1
     assert (raw(inst, [(12800, on(60))], 3200) == wanted).all()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
-from typing import Any
 
+from engine.live.audio.libportaudio import Device, ErrorCode, HostApi, PortAudio, PortAudioError
 from engine.live.audio.portaudio import INSTEAD, library, quiet
 from engine.live.errors import DeviceError
 from engine.preset.complaints import shown
@@ -25,22 +24,15 @@ _NONE = {
 }
 
 
-class Code(IntEnum):
-    """PortAudio's errors, of portaudio.h, that a user can do something about; HOST is anything else that went wrong."""
-
-    HOST, CHANNELS, RATE, DEVICE = -9999, -9998, -9997, -9996
-    FORMAT, TOO_BIG, TOO_SMALL, TIMED_OUT, UNAVAILABLE = -9994, -9991, -9990, -9987, -9985
-
-
 REASONS: dict[int, str] = {
-    Code.UNAVAILABLE: "is in use by another program, or gone; end that program, or take another --device",
-    Code.DEVICE: "is gone; look at `jawari devices`",
-    Code.RATE: "cannot play at this --sample-rate; see what it can with `jawari devices`",
-    Code.CHANNELS: "cannot play so many --channels; see what it can with `jawari devices`",
-    Code.FORMAT: "takes no floating-point samples; take another --device",
-    Code.TOO_BIG: "refuses this --block-size, it is too large; try 128",
-    Code.TOO_SMALL: "refuses this --block-size, it is too small; try 256",
-    Code.TIMED_OUT: "does not answer; restart the sound system, or take another --device",
+    ErrorCode.UNAVAILABLE: "is in use by another program, or gone; end that program, or take another --device",
+    ErrorCode.DEVICE: "is gone; look at `jawari devices`",
+    ErrorCode.RATE: "cannot play at this --sample-rate; see what it can with `jawari devices`",
+    ErrorCode.CHANNELS: "cannot play so many --channels; see what it can with `jawari devices`",
+    ErrorCode.FORMAT: "takes no floating-point samples; take another --device",
+    ErrorCode.TOO_BIG: "refuses this --block-size, it is too large; try 128",
+    ErrorCode.TOO_SMALL: "refuses this --block-size, it is too small; try 256",
+    ErrorCode.TIMED_OUT: "does not answer; restart the sound system, or take another --device",
 }
 
 
@@ -63,29 +55,28 @@ class Card:
 
 def cards() -> list[Card]:
     """Every card that can play."""
-    sounddevice = library()
-    apis = sounddevice.query_hostapis()
-    default = _default(sounddevice, apis)
+    portaudio = library()
+    apis, devices = portaudio.host_apis(), portaudio.devices()
+    default = _default(portaudio.default_output(), devices, apis)
     return [
         Card(
-            device["index"],
-            device["name"],
-            apis[device["hostapi"]]["name"],
-            device["max_output_channels"],
-            device["default_samplerate"],
-            device["index"] == default,
-            device["default_low_output_latency"],
-            device["default_high_output_latency"],
+            device.number,
+            device.name,
+            apis[device.host_api].name,
+            device.channels,
+            device.rate,
+            device.number == default,
+            device.low,
+            device.high,
         )
-        for device in sounddevice.query_devices()
-        if device["max_output_channels"] > 0
+        for device in devices
+        if device.channels > 0
     ]
 
 
-def _default(sounddevice: Any, apis: Sequence[dict[str, Any]]) -> int:
-    index = int(sounddevice.default.device[1])
-    if index >= 0 and apis[sounddevice.query_devices(index)["hostapi"]]["name"] in SLOW:
-        quick = (api["default_output_device"] for api in apis if api["name"] == QUICK)
+def _default(index: int, devices: Sequence[Device], apis: Sequence[HostApi]) -> int:
+    if index >= 0 and apis[devices[index].host_api].name in SLOW:
+        quick = (api.default_output for api in apis if api.name == QUICK)
         return next((i for i in quick if i >= 0), index)
     return index
 
@@ -132,31 +123,31 @@ def _listed(found: Iterable[Card]) -> str:
 
 def check(card: Card, rate: float, channels: int) -> None:
     """Refuse what the card cannot play, and say what it can."""
-    sounddevice = library()
+    portaudio = library()
     with quiet():
-        error = _objection(sounddevice, card, rate, channels)
+        error = _objection(portaudio, card, rate, channels)
         if error is None:
             return
-        if channels > card.channels or _code(error) == Code.CHANNELS:
+        if channels > card.channels or error.code == ErrorCode.CHANNELS:
             within = range(1, min(card.channels, MOST_CHANNELS) + 1)
-            counts = [n for n in within if _objection(sounddevice, card, rate, n) is None]
+            counts = [n for n in within if _objection(portaudio, card, rate, n) is None]
             if channels > card.channels:
                 counts = counts or list(within)  # the rate is wrong as well: one at a time
             if counts:
                 raise DeviceError(
                     f"{card}: cannot play {channels} channels; take --channels {_or(counts)}, or another --device"
                 )
-        rates = [r for r in RATES if _objection(sounddevice, card, r, channels) is None]
+        rates = [r for r in RATES if _objection(portaudio, card, r, channels) is None]
     if rates and rate not in rates:
         raise DeviceError(f"{card}: cannot play at {rate:g} Hz; take --sample-rate {_or(rates)}, or another --device")
     raise refused(error, card)
 
 
-def _objection(sounddevice: Any, card: Card, rate: float, channels: int) -> Exception | None:
+def _objection(portaudio: PortAudio, card: Card, rate: float, channels: int) -> PortAudioError | None:
     try:
-        sounddevice.check_output_settings(card.index, channels, "float32", samplerate=rate)
-    except sounddevice.PortAudioError as error:
-        return error  # type: ignore[no-any-return]
+        portaudio.check_output(card.index, channels, rate, card.high)
+    except PortAudioError as error:
+        return error
     return None
 
 
@@ -164,13 +155,7 @@ def _or(numbers: Sequence[float]) -> str:
     return " or ".join(", ".join(f"{n:g}" for n in numbers).rsplit(", ", 1))
 
 
-def refused(error: Exception, card: Card) -> DeviceError:
+def refused(error: PortAudioError, card: Card) -> DeviceError:
     """PortAudio's error as one line that says what to do."""
-    code = _code(error)
-    said = str(error.args[2][2] if code == Code.HOST and len(error.args) > 2 else error.args[0])
-    reason = REASONS.get(code, f"cannot be opened ({printable(said.rpartition(': ')[2])}); take another --device")
+    reason = REASONS.get(error.code, f"cannot be opened ({printable(str(error))}); take another --device")
     return DeviceError(f"{card}: {reason}")
-
-
-def _code(error: Exception) -> int:
-    return int(error.args[1]) if len(error.args) > 1 else 0

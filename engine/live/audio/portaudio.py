@@ -1,4 +1,4 @@
-"""PortAudio's library: loaded when it is needed, kept quiet, ended with care, replaced when it is stuck.
+"""PortAudio at work: loaded when it is needed, kept quiet, ended with care, replaced when it is stuck.
 
 Where a JACK server has died, PortAudio waits ten minutes in Pa_CloseStream, and in Pa_Terminate an assertion ends the
 whole program. So it is never asked to end what may be dead: it is left as it is, and where sound is wanted again a
@@ -14,10 +14,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from engine.live.audio.libportaudio import BROUGHT, PortAudio, PortAudioError, places
 from engine.live.errors import DeviceError, MissingPart
 from engine.live.hush import hushed
 
@@ -33,67 +34,63 @@ REMEDIES = {
 }
 
 
-@dataclass
-class _Copy:
+class _State:
     """The copy of the library that is in use."""
 
-    file: str = "libportaudio.so.2"  # until sounddevice says which one it has found
-    ready: bool = False  # to be left at exit as we want it
+    copy: PortAudio | None = None
+    begun: bool = False
     stuck: bool = False  # it must not be asked for anything any more
 
 
-_copy, _setting_up = _Copy(), threading.RLock()
+_state, _setting_up = _State(), threading.RLock()
 _kept: list[Any] = []  # all that stuck copies may still touch, even while the interpreter takes itself apart
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(_kept))
 
 
-def library() -> Any:
-    """sounddevice, with PortAudio at work."""
+def library() -> PortAudio:
+    """PortAudio, at work."""
     with quiet():
-        sounddevice = _load()
-        if _copy.stuck:
-            _replace(sounddevice)
-        if not sounddevice._initialized:
+        if _state.copy is None:
+            _state.copy = _found()
+            atexit.register(_end)
+        elif _state.stuck:
+            _state.copy, _state.begun, _state.stuck = _another(_state.copy), False, False
+        if not _state.begun:
+            _state.copy.name_client(OUR_NAME)  # JACK's clients have their names from the beginning
             try:
-                sounddevice._check(sounddevice._lib.Pa_Initialize())
-            except sounddevice.PortAudioError as error:
-                raise _no_beginning(error) from None
-            sounddevice._initialized = 1
-    return sounddevice
+                _state.copy.begin()
+            except PortAudioError as error:
+                raise DeviceError(f"PortAudio does not begin ({error}); restart the sound system, {INSTEAD}") from None
+            _state.begun = True
+        return _state.copy
 
 
 def rest() -> None:
     """End PortAudio until it is needed again, which is how new cards are seen. No stream may be open."""
     with quiet():
-        sounddevice = _load()
-        while sounddevice._initialized and not _copy.stuck:
-            sounddevice._terminate()
+        if copy := _at_work():
+            copy.end()
+            _state.begun = False
 
 
 def leave(jack_lives: bool) -> None:
     """The same, some time after PortAudio began: a JACK server that it met then may have died meanwhile."""
     with quiet():
-        sounddevice = _load()
-        if sounddevice._initialized and not _copy.stuck and not jack_lives and _met_jack(sounddevice):
+        copy = None if jack_lives else _at_work()
+        if copy and any(api.name.startswith(JACK) for api in copy.host_apis()):
             give_up()
         rest()
 
 
-def _met_jack(sounddevice: Any) -> bool:
-    return any(api["name"].startswith(JACK) for api in sounddevice.query_hostapis())
+def _at_work() -> PortAudio | None:
+    """The copy that has begun and may be asked."""
+    return _state.copy if _state.begun and not _state.stuck else None
 
 
 def give_up(*used: Any) -> None:
     """Never touch this copy of the library again. What it may still use is kept alive."""
     _kept.extend(used)
-    _copy.stuck = True
-
-
-def function(name: str) -> Any:
-    """A function of the library that sounddevice does not know, or None if this build has none."""
-    with suppress(OSError):
-        return getattr(ctypes.CDLL(_copy.file), name, None)
-    return None
+    _state.stuck = True
 
 
 @contextmanager
@@ -135,25 +132,14 @@ class Errand(Generic[T]):
         return self._answer  # type: ignore[return-value]
 
 
-def _load() -> Any:
-    if not _copy.ready:
-        _introduce()
-    try:
-        import sounddevice  # type: ignore[import-untyped,unused-ignore]
-    except ModuleNotFoundError:
-        raise MissingPart(f"live play needs sounddevice; pip install sounddevice, {INSTEAD}") from None
-    except OSError:
-        remedy = REMEDIES.get(sys.platform, "install PortAudio")
-        raise MissingPart(f"live play needs the library PortAudio; {remedy}, {INSTEAD}") from None
-    except Exception as error:  # sounddevice's own, which has no name until it is loaded
-        raise _no_beginning(error) from None
-    if not _copy.ready:
-        _copy.ready, _copy.file = True, sounddevice._libname
-        atexit.unregister(sounddevice._exit_handler)  # it could hang or abort the program
-        atexit.register(_end)
-        if "JAWARI_DEBUG" in os.environ:
-            rest()  # sounddevice has begun, in silence; we shall do so aloud
-    return sounddevice
+def _found() -> PortAudio:
+    for place in places():
+        with suppress(OSError, AttributeError):  # not for this machine, or not PortAudio
+            return PortAudio(place)
+    if sys.platform in BROUGHT and find_spec("sounddevice") is None:
+        raise MissingPart(f"live play needs sounddevice; pip install sounddevice, {INSTEAD}")
+    remedy = REMEDIES.get(sys.platform, "install PortAudio")
+    raise MissingPart(f"live play needs the library PortAudio; {remedy}, {INSTEAD}")
 
 
 def _end() -> None:
@@ -164,19 +150,8 @@ def _end() -> None:
         _setting_up.release()
 
 
-def _no_beginning(error: Exception) -> DeviceError:
-    return DeviceError(f"PortAudio does not begin ({error}); restart the sound system, {INSTEAD}")
-
-
-def _introduce() -> None:
-    """Tell JACK our name, which has to be done before PortAudio begins."""
-    name_us = function("PaJack_SetClientName") if sys.platform == "linux" else None
-    if name_us is not None:
-        name_us(ctypes.c_char_p(OUR_NAME))
-
-
-def _replace(sounddevice: Any) -> None:
-    """Have sounddevice work with another copy of the library. Linux only: elsewhere there is hardly a JACK."""
+def _another(stuck: PortAudio) -> PortAudio:
+    """A second copy of the library, beside one that is stuck. Linux only: elsewhere there is hardly a JACK."""
     try:
         with open("/proc/self/maps", encoding="utf-8") as maps:
             original = next(line.split(maxsplit=5)[5].strip() for line in maps if "libportaudio" in line)
@@ -184,11 +159,8 @@ def _replace(sounddevice: Any) -> None:
         descriptor = os.memfd_create("portaudio copy")
         with open(descriptor, "wb", closefd=False) as copy:
             copy.write(Path(original).read_bytes())
-        file = f"/proc/self/fd/{descriptor}"
-        fresh = sounddevice._ffi.dlopen(file)
+        fresh = PortAudio(f"/proc/self/fd/{descriptor}")
     except (OSError, AttributeError, StopIteration):
         raise DeviceError("the sound system does not answer any more; end jawari and start it again") from None
-    _kept.append(sounddevice._lib)
-    sounddevice._lib, sounddevice._initialized = fresh, 0
-    _copy.file, _copy.stuck = file, False
-    _introduce()
+    _kept.append(stuck)
+    return fresh

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 
+from engine import messages as midi
 from engine.compiled import now
 from engine.errors import EngineError
 from engine.live.audio.cards import Card, cards, default_of
@@ -23,7 +24,11 @@ TICKS = 3  # that must have seen no block: after a pause of the whole program th
 AGAIN = SECOND  # from one attempt to the next
 LOYAL = 3 * SECOND  # during which the lost card is awaited before another one is taken
 STUCK = 10 * SECOND  # of one attempt, after which somebody should be told
-ENDS = tuple((0xB0 | channel, number, 0) for number in (64, 66, 123) for channel in range(16))
+ENDS = tuple(
+    (midi.CONTROL | channel, number, 0)
+    for number in (*midi.HOLDING_PEDALS, midi.ALL_NOTES_OFF)
+    for channel in range(midi.CHANNELS)
+)
 
 
 class Watch:

@@ -11,7 +11,7 @@ from engine.live.errors import MissingPart, PortError
 from engine.live.midi.choice import best
 from engine.live.midi.way import CLIENT, Port, Way, is_ours
 from engine.live.player import Player
-from engine.live.thread import fields as x
+from engine.live.thread.memory import INLETS
 from engine.preset.complaints import shown
 
 FIRST = 2  # the inlets before are the session's own
@@ -20,8 +20,8 @@ TRIES = 20  # ticks in which a port may be refused: one just plugged in needs a 
 REST = 8  # ticks between the end of JACK's server and the first look for another, and
 LONG_REST = 40  # between further ones
 
-Key = tuple[str, int]  # a port's name and its number among those of that name
-VIRTUAL: Key = (CLIENT, -1)
+PortKey = tuple[str, int]  # a port's name and its number among those of that name
+VIRTUAL: PortKey = (CLIENT, -1)
 
 
 class Inputs:
@@ -40,10 +40,10 @@ class Inputs:
         find: Callable[[], Way] = best,
     ) -> None:
         self._player, self._wanted, self._virtual, self._say, self._find = player, wanted, virtual, say, find
-        self._free = set(range(FIRST, x.INLETS))
-        self._open: dict[Key, tuple[Port, int]] = {}  # with their inlets
+        self._free = set(range(FIRST, INLETS))
+        self._open: dict[PortKey, tuple[Port, int]] = {}  # with their inlets
         self._listed: Counter[str] = Counter()  # when last looked
-        self._refused: Counter[Key] = Counter()
+        self._refused: Counter[PortKey] = Counter()
         self._complaint = ""
         self._rest = LONG_REST
         self._way: Way | None = None
@@ -133,7 +133,7 @@ class Inputs:
             return any(fragment.lower() in name.lower() for fragment in self._wanted)
         return THROUGH not in name.lower() and not self._virtual
 
-    def _add(self, way: Way, key: Key) -> PortError | None:
+    def _add(self, way: Way, key: PortKey) -> PortError | None:
         if self._refused[key] == TRIES:
             return None
         name, number = key
@@ -152,7 +152,7 @@ class Inputs:
         self._say(f"MIDI: {name}")
         return None
 
-    def _drop(self, key: Key) -> None:
+    def _drop(self, key: PortKey) -> None:
         port, inlet = self._open.pop(key)
         port.close()
         self._player.let_go(inlet)

@@ -17,13 +17,13 @@ DO_NOT_START = 1  # JackNoStartServer
 PATIENCE = 1.0  # seconds
 
 
-class Watch:
+class JackWatch:
     """A client that does nothing but outlive the server. `library` is one that uses libjack, or libjack itself."""
 
     stuck = False  # libjack hangs, in one of our threads: it must not be called again
 
     def __init__(self, library: ctypes.CDLL, name: str) -> None:
-        if Watch.stuck:
+        if JackWatch.stuck:
             raise PortError("JACK's library hangs since the server went away; start jawari again")
         self._died, self._library, self._client = ctypes.c_int64(0), library, None
         if not hasattr(library, "jack_client_open"):
@@ -61,4 +61,4 @@ class Watch:
         thread = Thread(target=close, daemon=True)
         thread.start()
         thread.join(PATIENCE)
-        Watch.stuck |= thread.is_alive()
+        JackWatch.stuck |= thread.is_alive()

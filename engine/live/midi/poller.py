@@ -8,7 +8,8 @@ from threading import Lock, Thread
 from typing import Protocol
 
 from engine.live.thread.inlet import offer, offer_tuning
-from engine.synth.mts import TUNING, octets_of
+from engine.messages import SYSEX
+from engine.synth.mts import octets_of
 
 
 class Source(Protocol):
@@ -62,7 +63,7 @@ class Poller:
 
 def hand_on(inlet: int, stamp: int, message: Sequence[int]) -> None:
     """Queue a message if it is one for us. It comes from outside: whatever it is, that is no error."""
-    if message and message[0] == TUNING:
+    if message and message[0] == SYSEX:
         octet = octets_of(message)
         offer_tuning(inlet, stamp, octet.ctypes.data, octet.size)
     elif 2 <= len(message) <= 3:
@@ -71,5 +72,5 @@ def hand_on(inlet: int, stamp: int, message: Sequence[int]) -> None:
 
 def warm(inlet: int) -> None:
     """Compile what the thread will need."""
-    for message in ((0, 0), (TUNING, 0)):  # neither is whole
+    for message in ((0, 0), (SYSEX, 0)):  # neither is whole
         hand_on(inlet, 0, message)

@@ -1,7 +1,7 @@
 """RtMidi, whoever speaks to it: which of the system's APIs it uses, what it lists, how a port is opened and closed.
 
 Two things it does on JACK cannot be helped from here: messages are stamped when JACK's period begins, wherever in the
-period they lie; and after a SysEx message that does not end it is deaf until an event ends with 0xF7.
+period they lie; and after a SysEx message that does not end it is deaf until an event ends as one should.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from engine.live.errors import PortError
 from engine.live.hush import hushed
-from engine.live.midi.jack import Watch
+from engine.live.midi.jack import JackWatch
 from engine.live.midi.way import APIS_HERE, CLIENT, JACK, WINDOWS, backend_asked_for
 
 
@@ -36,7 +36,7 @@ class _Api(NamedTuple):
     """One of the system's APIs, at work."""
 
     name: str
-    watch: Watch | None  # JACK's server may go away
+    watch: JackWatch | None  # JACK's server may go away
     listing: Handle
 
     def see_off(self, handle: Handle) -> None:
@@ -83,7 +83,7 @@ class ThroughRtMidi:
         return found[0]
 
     def _begin(self, name: str) -> _Api:
-        watch = Watch(ctypes.CDLL(self._library), f"{CLIENT}-watch") if name == JACK else None
+        watch = JackWatch(ctypes.CDLL(self._library), f"{CLIENT}-watch") if name == JACK else None
         try:
             with hushed():
                 return _Api(name, watch, self._make(name, f"{CLIENT}-list"))

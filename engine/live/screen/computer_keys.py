@@ -13,6 +13,7 @@ from collections.abc import Callable
 from math import inf
 from typing import IO
 
+from engine import messages as midi
 from engine.live.player import Player
 from engine.live.screen.key_table import COMMANDS, LOUDNESS, OCTAVES, PEDAL, PIANO, Command, hint
 from engine.live.screen.typed import Typed, typed
@@ -21,7 +22,6 @@ from engine.units import key_to_note
 HOLD = 0.5  # s for which a pluck is held
 STILL = 0.15  # s after the last repeat at which a held key has come up
 LOWEST, HIGHEST = 0, 120  # the keys that "a" may be
-SUSTAIN, ALL_SOUND_OFF = 64, 120
 
 
 class Repeats:
@@ -139,16 +139,16 @@ class ComputerKeys:
             # Longer than the wait before a held key speaks up again, or the note would end in between.
             self._due[key] = at + max(self._hold, (self._repeats.wait or 0.0) + STILL)
             self._latest = key
-            self._send(0x90, key, self.velocity)
+            self._send(midi.NOTE_ON, key, self.velocity)
 
     def _let_go(self, at: float) -> None:
         for key in [key for key, due in self._due.items() if due <= at]:
-            self._send(0x80, key, 64)
+            self._send(midi.NOTE_OFF, key, 64)
             del self._due[key]
 
     def _set_pedal(self, down: bool) -> None:
         self._pedal |= down
-        self._send(0xB0, SUSTAIN, 127 * down)
+        self._send(midi.CONTROL, midi.SUSTAIN, 127 * down)
         self._pedal = down
 
     def release(self) -> None:
@@ -160,8 +160,8 @@ class ComputerKeys:
     def silence(self) -> None:
         """End all sound, on every channel."""
         self.release()
-        for channel in range(16):
-            self._player.send([0xB0 | channel, ALL_SOUND_OFF, 0])
+        for channel in range(midi.CHANNELS):
+            self._player.send([midi.CONTROL | channel, midi.ALL_SOUND_OFF, 0])
 
     def _send(self, status: int, first: int, second: int) -> None:
         self._player.send([status | self._channel, first, second])

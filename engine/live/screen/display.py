@@ -6,15 +6,14 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import IO
 
 from engine.live.meter import Reading
 from engine.live.screen import job_control
 from engine.live.screen.news import news, status
-from engine.live.screen.panel import BLOCK_CHARACTERS, Look, bare, draw
-from engine.live.screen.terminal import can_write, cells, descriptor, encodable, in_foreground, obeys_escapes, size
+from engine.live.screen.panel import BLOCK_CHARACTERS, Look, draw
 from engine.printable import printable
+from engine.terminal import bare, can_write, cells, descriptor, in_foreground, obeys_escapes, redrawn, size, write
 
 PERIOD = 0.1  # s between drawings
 CALM = 2.0  # s between plain lines about what has changed
@@ -61,13 +60,6 @@ class Display:
     def _wait(self) -> None:
         self._next = self._clock() + PERIOD
 
-    def _write(self, text: str) -> None:
-        """A stream that is closed, or full, or read by nobody any more, ends nothing: only what it would have said."""
-        with suppress(OSError, ValueError):
-            if self._stream is not None:
-                self._stream.write(encodable(self._stream, text))
-                self._stream.flush()
-
 
 class Lines(Display):
     """For files, pipes and those who want it quiet: lines about what has changed and matters, free of escapes."""
@@ -93,7 +85,7 @@ class Lines(Display):
         if self._quiet and not problem:
             return
         with self._lock:
-            self._write("".join(f"{printable(line)}\n" for line in text.splitlines()))
+            write(self._stream, "".join(f"{printable(line)}\n" for line in text.splitlines()))
 
 
 class Panel(Display):
@@ -101,7 +93,6 @@ class Panel(Display):
 
     def __init__(self, stream: IO[str], clock: Clock = time.monotonic) -> None:
         super().__init__(stream, clock)
-        self._terminal = stream
         self._blocks, self._colours = can_write(stream, BLOCK_CHARACTERS), not os.environ.get("NO_COLOR")
         self._reading: Reading | None = None
         self._shown: tuple[list[str], int] = [], 0  # the lines on the screen, and the columns they were drawn for
@@ -137,15 +128,14 @@ class Panel(Display):
         lines = [printable(line) for line in said.splitlines()]
         if not in_foreground(descriptor(self._stream)):
             self.leave()
-            self._write("".join(f"{line}\n" for line in lines))
+            write(self._stream, "".join(f"{line}\n" for line in lines))
             return
-        columns, rows = size(self._terminal)
+        columns, rows = size(self._stream)
         look = Look(columns - 1, self._blocks, self._colours)
         panel = [] if self._reading is None else draw(self._reading, look)[: rows - 1]
         if (panel, columns) == self._shown and not lines:
             return
         # A narrower window has wrapped what was drawn for a wider one.
         up = sum(max(-(-cells(bare(line)) // columns), 1) for line in self._shown[0])
-        text = "".join(f"{line}\x1b[K\n" for line in lines + panel)
         self._shown = panel, columns  # before the write: one that Ctrl-Z interrupts is forgotten, not continued
-        self._write("\x1b[?25l" + (f"\x1b[{up}A" if up else "") + f"\r{text}\x1b[J\x1b[?25h")
+        write(self._stream, redrawn(lines + panel, up))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
-from engine.live.meter import SILENCE, Level, Reading, String
-from engine.live.screen.terminal import cells, cut
+from engine.live.meter import SILENCE, Level, Reading, SoundingString
 from engine.printable import printable
+from engine.terminal import cells, coloured, cut
 
 EIGHTHS = "▏▎▍▌▋▊▉█"
 BLOCKS, ASCII = ("█", "▒", "·", "│"), ("#", "=", ".", "|")  # a bar's filled and hatched cells, the others, its mark
@@ -29,7 +28,6 @@ class Look(NamedTuple):
 
 Span = tuple[str, str]  # a text and its colour, "" for none
 Line = list[Span]
-_COLOUR = re.compile(r"\x1b\[[0-9]+m")
 
 
 def draw(r: Reading, look: Look) -> list[str]:
@@ -49,11 +47,6 @@ def draw(r: Reading, look: Look) -> list[str]:
     if r.hint:
         lines.append([(r.hint, DIM)])
     return [_finish(line, look) for line in lines]
-
-
-def bare(line: str) -> str:
-    """A drawn line without its colours."""
-    return _COLOUR.sub("", line)
 
 
 def bar(width: int, share: float, further: float = 0.0, mark: float = -1.0, blocks: bool = True) -> str:
@@ -119,7 +112,7 @@ def _note(name: str, velocity: int, channel: int) -> str:
     return f"{name} {velocity}" + (f" ch{channel + 1}" if channel else "")
 
 
-def _strings(strings: tuple[String, ...], look: Look) -> list[Line]:
+def _strings(strings: tuple[SoundingString, ...], look: Look) -> list[Line]:
     """How far each string has died away, in rows of equal columns; always as many rows, so that nothing jumps."""
     each = 5 + STRING_BAR + 1 + 3
     columns = max((look.width - LABEL + 2) // (each + 2), 1)
@@ -136,7 +129,7 @@ def _strings(strings: tuple[String, ...], look: Look) -> list[Line]:
     return rows
 
 
-def _string(string: String, blocks: bool) -> Span:
+def _string(string: SoundingString, blocks: bool) -> Span:
     drawn = bar(STRING_BAR, 1.0 + string.energy / RANGE, blocks=blocks)
     return f"{string.name:<5}{drawn} {max(string.energy, -99.0):3.0f}", "" if string.held else DIM
 
@@ -161,5 +154,5 @@ def _finish(line: Line, look: Look) -> str:
     for text, colour in line:
         text = cut(printable(text), room)
         room -= cells(text)
-        texts.append(f"\x1b[{colour}m{text}\x1b[0m" if colour and text.strip() and look.colours else text)
+        texts.append(coloured(text, colour) if colour and text.strip() and look.colours else text)
     return "".join(texts).rstrip()

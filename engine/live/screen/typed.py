@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import IO, Any
 
 from engine.live.screen import job_control
-from engine.live.screen.terminal import descriptor, in_foreground
+from engine.terminal import descriptor, in_foreground
 
 ESCAPE = "\x1b"
 # Keys without a character (arrows, F1, Alt with a letter) send several after an escape; they mean nothing here.

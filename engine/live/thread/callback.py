@@ -9,17 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled import DOUBLE, INT, LONG, POINTER, SIZE, address_of, called_by_c, now
+from engine.compiled import DOUBLE, INT, LONG, POINTER, SIZE, address_of, called_by_c, integers, now
 from engine.live.thread.block import run_block
 from engine.live.thread.inlet import receive
 
 
 @called_by_c(INT, POINTER, POINTER, LONG, POINTER, LONG, POINTER)
-def audio(nothing: Any, out: Any, frames: Any, times: Any, flags: Any, player: Any) -> Any:
-    """PortAudio's callback; 0 means: go on. The time that comes with it is of a clock that Python may not know."""
+def audio(nothing: Any, out: Any, frames: Any, times: Any, flags: Any, post: Any) -> Any:
+    """PortAudio's callback, told where the player's address stands; 0 means: go on.
+
+    The time that comes with it is of a clock that Python may not know.
+    """
     begun = now()
     # In compiled code signed and unsigned meet as floats.
-    run_block(address_of(player), np.int64(frames), address_of(out), np.int64(flags), begun)
+    run_block(integers(address_of(post), 1)[0], np.int64(frames), address_of(out), np.int64(flags), begun)
     return 0
 
 

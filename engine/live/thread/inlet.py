@@ -8,24 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import entry, guarded, integers, load_acquire, native, now, octets, pasted
-from engine.live.thread.fields import *
-from engine.synth.fields import LATE, R_READ, R_ROWS, R_WRITTEN, RING_SIZE
+from engine import messages as midi
+from engine.compiled import entry, guarded, load_acquire, native, now, octets
+from engine.live.thread.memory import BREATH, PEDALS, WHEEL, Inlet, inlet_at
+from engine.synth.memory import CHANNELS, KEYS, RING_SIZE
 from engine.synth.mts import LONGEST, NOTHING, part, parts
 from engine.synth.ring import flag, put
 
-CENTRE = 0x40 << 16  # of a pitch wheel, packed
 SPARE = 128  # rows of a ring that are kept for letting go: 16 channels' pedals, wheels and pressures
-
-
-@pasted
-def ring_of(inlet: Any) -> Any:
-    return integers(inlet[I_RING], R_ROWS + 2 * RING_SIZE)
-
-
-@pasted
-def late_of(inlet: Any) -> Any:
-    return integers(inlet[I_LATE], LATE)
 
 
 @guarded
@@ -37,7 +27,7 @@ def send(address: Any, stamp: Any, message: Any) -> Any:
 @guarded
 def offer(address: Any, stamp: Any, message: Any, size: Any) -> None:
     """From Python, for a port: queue the message if it is a whole one. Its bytes are one number, the first lowest."""
-    if whole(message, size):
+    if midi.is_whole(message, size):
         arrive(address, stamp, message)
 
 
@@ -50,10 +40,8 @@ def receive(address: Any, data: Any, size: Any) -> None:
     if size > 3:
         arrive_in_parts(address, now(), octet)
         return
-    message = int(octet[0]) | int(octet[1]) << 8
-    if size == 3:
-        message |= int(octet[2]) << 16
-    if whole(message, size):
+    message = midi.packed(int(octet[0]), int(octet[1]), int(octet[2]) if size == 3 else 0)
+    if midi.is_whole(message, size):
         arrive(address, now(), message)
 
 
@@ -75,14 +63,6 @@ def arrive_in_parts(address: Any, stamp: Any, octet: Any) -> Any:
 
 
 @native
-def whole(message: Any, size: Any) -> Any:
-    """Whether these are a channel message's bytes, all of them and no more."""
-    status = message & 0xFF
-    short = status & 0xE0 == 0xC0  # program change and channel pressure have one byte of data
-    return 0x80 <= status < 0xF0 and message >> 8 & 0x8080 == 0 and size == (2 if short else 3)
-
-
-@native
 def arrive(address: Any, stamp: Any, message: Any) -> Any:
     """Queue a message; what ends notes is flagged if there is no room, and not lost."""
     return queue(address, stamp, message, SPARE)
@@ -91,35 +71,33 @@ def arrive(address: Any, stamp: Any, message: Any) -> Any:
 @native
 def queue(address: Any, stamp: Any, message: Any, spare: Any) -> Any:
     """The same, as long as more than `spare` rows are free; the port now holds what the instruments will."""
-    inlet = integers(address, INLET_INTS)
-    ring, held = ring_of(inlet), integers(inlet[I_HELD], HELD)
-    taken = 0
-    if RING_SIZE - (ring[R_WRITTEN] - load_acquire(ring, R_READ)) > spare:
+    inlet = inlet_at(address)
+    ring, taken = inlet.ring, 0
+    if RING_SIZE - (ring.written[0] - load_acquire(ring.read, 0)) > spare:
         taken = put(ring, stamp, message)
     if not taken:
-        held[H_LOST] += 1
-        taken = flag(late_of(inlet), message, ring[R_WRITTEN])
+        inlet.lost += 1
+        taken = flag(inlet.late, message, ring.written[0])
     if taken:
-        hold(held, message)
+        hold(inlet, message)
     return taken
 
 
 @native
-def hold(held: Any, message: Any) -> None:
+def hold(inlet: Inlet, message: int) -> None:
     """Remember what the port will have to let go."""
-    status, channel = message & 0xF0, message & 0x0F
-    first, second = (message >> 8) & 0x7F, (message >> 16) & 0x7F
-    word = H_KEYS + channel * HELD_WORDS + (first >> 5)
-    if status == 0x90 and second > 0:
-        held[word] |= 1 << (first & 31)
-    elif status == 0x80 or status == 0x90:
-        held[word] &= ~(1 << (first & 31))
-    elif status == 0xB0 and first in (64, 66, 67):
-        held[H_MOVED] |= 1 << (PEDALS + channel)
-    elif status == 0xE0:
-        held[H_MOVED] |= 1 << (WHEEL + channel)
-    elif status == 0xD0:
-        held[H_MOVED] |= 1 << (PRESSURE + channel)
+    kind, channel, first = midi.kind(message), midi.channel(message), midi.first(message)
+    word, bit = first >> 5, 1 << (first & 31)
+    if midi.begins_note(message):
+        inlet.keys[channel, word] |= bit
+    elif midi.ends_note(message):
+        inlet.keys[channel, word] &= ~bit
+    elif kind == midi.CONTROL and first in midi.PEDALS:
+        inlet.moved |= 1 << (PEDALS + channel)
+    elif kind == midi.WHEEL:
+        inlet.moved |= 1 << (WHEEL + channel)
+    elif kind == midi.PRESSURE:
+        inlet.moved |= 1 << (BREATH + channel)
 
 
 @guarded
@@ -128,18 +106,17 @@ def let_go(address: Any) -> None:
 
     Pedals and wheels first: a full inlet has room for these, and remembers the end of notes without.
     """
-    inlet = integers(address, INLET_INTS)
-    held, stamp = integers(inlet[I_HELD], HELD), now()
-    for channel in range(16):
-        if held[H_MOVED] >> (PEDALS + channel) & 1:
-            for pedal in (64, 66, 67):
-                queue(address, stamp, 0xB0 | channel | pedal << 8, 0)
-        if held[H_MOVED] >> (WHEEL + channel) & 1:
-            queue(address, stamp, 0xE0 | channel | CENTRE, 0)
-        if held[H_MOVED] >> (PRESSURE + channel) & 1:
-            queue(address, stamp, 0xD0 | channel, 0)
-    held[H_MOVED] = 0
-    for channel in range(16):
-        for key in range(128):
-            if held[H_KEYS + channel * HELD_WORDS + (key >> 5)] >> (key & 31) & 1:
-                queue(address, stamp, 0x80 | channel | key << 8, 0)
+    inlet, stamp = inlet_at(address), now()
+    for channel in range(CHANNELS):
+        if inlet.moved >> (PEDALS + channel) & 1:
+            for pedal in midi.PEDALS:
+                queue(address, stamp, midi.packed(midi.CONTROL | channel, pedal), 0)
+        if inlet.moved >> (WHEEL + channel) & 1:
+            queue(address, stamp, midi.bent(channel, 0), 0)
+        if inlet.moved >> (BREATH + channel) & 1:
+            queue(address, stamp, midi.packed(midi.PRESSURE | channel), 0)
+    inlet.moved = 0
+    for channel in range(CHANNELS):
+        for key in range(KEYS):
+            if inlet.keys[channel, key >> 5] >> (key & 31) & 1:
+                queue(address, stamp, midi.packed(midi.NOTE_OFF | channel, key), 0)

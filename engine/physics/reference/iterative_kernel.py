@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.compiled import called_by_python, inlined
 from engine.physics.contact import Law, Touch, raised
-from engine.physics.finite_difference import Coefficients, State, Surface, advance, hear, levels, strike
+from engine.physics.finite_difference import Coefficients, State, Touchable, advance, hear, levels, strike
 from engine.physics.grid import REACH
 
 CONVERGED = 0  # in place of a number of iterations: until rounding is all that is left
@@ -50,7 +50,7 @@ def newton(law: Law, slope: Any, start: Any, push: Any, response: Any, iteration
 
 
 @inlined
-def meet_nodes(surface: Surface, touch: Touch, x: Any, y: Any, w: Any, iterations: Any) -> None:
+def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any, iterations: Any) -> None:
     """Contact at the nodes over a barrier."""
     law, first = surface.law, surface.first_node + REACH
     for k in range(surface.height.size):

@@ -50,7 +50,7 @@ seconds = time.perf_counter() - begun
 assert not stream.active
 stream.close()
 tell(
-    events=player.new_events().tolist(), frames=int(player.settings[x.X_CLOCK]), gauges=player.gauges._asdict(),
+    events=player.new_events().tolist(), frames=int(player.stage.clock.sample), gauges=player.gauges._asdict(),
     sizes=player.new_blocks()[:, 2].tolist(), seconds=seconds, active=active, load=load, latency=latency,
 )
 """
@@ -83,7 +83,7 @@ WATCHING = (
     PLAIN
     + """
 def held():
-    return (player.instrument.arrays["voice_ints"][:, f.V_STATE] == f.HELD).any()
+    return (player.instrument.machine.voices.state == memory.HELD).any()
 
 def say(line):
     tell(line=line, at=time.time())

@@ -13,7 +13,6 @@ from engine.live.audio.cards import Card
 from engine.live.audio.watch import Watch
 from engine.live.errors import DeviceError
 from engine.live.player import Player
-from engine.live.thread.fields import Q_BLOCKS
 
 
 def card(name: str, default: bool = False) -> Card:
@@ -64,15 +63,15 @@ class Stage:
 
     def tick(self, blocks: bool, seconds: float = 0.25) -> None:
         self.time += int(seconds * 1e9)
-        self.player._gauges[Q_BLOCKS] += 94 * blocks
+        self.player.stage.gauges.blocks += 94 * blocks
         self.watch.tick()
         if self.watch._search is not None:
             assert self.watch._search.done(5.0)
 
     def waiting(self) -> list[int]:
         """The messages that the player has not obeyed yet."""
-        ring: Any = self.player._inlets[0].ring
-        return [int(message) for message in ring[17 : 17 + 2 * int(ring[0]) : 2]]
+        ring = self.player.stage.inlets[0].ring
+        return [int(message) for message in ring.rows[: ring.written[0], 1]]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from engine.live.thread.inlet import receive
 from engine.music.sources import read_score
 from engine.music.take import Take
 from engine.offline.stream import stream
-from engine.synth import fields as f
+from engine.synth import memory
 from engine.synth.instrument import Instrument
 from engine.synth.mts import LONGEST, tunings
 from engine.synth.ring import push
@@ -76,7 +76,7 @@ def test_what_finds_no_room_is_counted() -> None:
     sent = 0
     while player.send(MESSAGES["all keys"], 10**15):
         sent += 1
-    assert sent == (f.RING_SIZE - 128) // 128
+    assert sent == (memory.RING_SIZE - 128) // 128
     assert player.events_lost == 128
 
 
@@ -88,7 +88,7 @@ def test_every_channel_s_keys_are_tuned_whichever_is_heard() -> None:
     card = Card(player)
     assert player.send(MESSAGES["a key"], int(card.time))
     card.run(3)
-    assert inst.arrays["tuned"][60] == code_for(270.0)
+    assert inst.machine.tuned[60] == code_for(270.0)
 
 
 def test_a_take_s_render_is_what_was_heard(tmp_path: Path) -> None:

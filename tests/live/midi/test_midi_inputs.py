@@ -13,8 +13,8 @@ from engine.live.errors import MissingPart, PortError
 from engine.live.midi import inputs as module
 from engine.live.midi.inputs import FIRST, LONG_REST, REST, TRIES, Inputs
 from engine.live.player import Player
-from engine.live.thread import fields as x
 from engine.live.thread.inlet import send
+from engine.live.thread.memory import INLETS
 
 PLAYER = Player(48_000, 128)
 
@@ -69,7 +69,7 @@ class World:
 
 def session(world: World, wanted: list[str] | None = None, virtual: bool = False) -> tuple[Inputs, list[str]]:
     said: list[str] = []
-    for inlet in range(x.INLETS):
+    for inlet in range(INLETS):
         forget(PLAYER, inlet)
     return Inputs(PLAYER, wanted, virtual, said.append, lambda: world), said
 
@@ -182,17 +182,17 @@ def test_without_any_library_one_can_still_play() -> None:
 
 
 def test_more_ports_than_inlets() -> None:
-    world = World(*(f"port {i}" for i in range(x.INLETS)))
+    world = World(*(f"port {i}" for i in range(INLETS)))
     inputs, said = session(world)
-    assert len(inputs.names) == x.INLETS - FIRST
+    assert len(inputs.names) == INLETS - FIRST
     assert "port 30 is one too many: 30 are open" in said[-2]
     assert "port 31" in said[-1]
     inputs.tick()
-    assert len(said) == x.INLETS
+    assert len(said) == INLETS
     world.plugged.remove("port 3")
     inputs.tick()
     assert "port 30" in inputs.names
-    assert len(inputs.names) == x.INLETS - FIRST
+    assert len(inputs.names) == INLETS - FIRST
 
 
 # --- in and out -------------------------------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def test_what_is_open_is_what_is_plugged_in(times: list[list[str]]) -> None:
         assert numbers == {(name, i) for name, count in there.items() for i in range(count)}
         inlets = [port.inlet for port in world.open_ports]
         assert len(set(inlets)) == len(inlets)
-        assert set(inlets) <= {PLAYER.inlet(i) for i in range(FIRST, x.INLETS)}
+        assert set(inlets) <= {PLAYER.inlet(i) for i in range(FIRST, INLETS)}
     inputs.close()
     assert not world.open_ports
 

@@ -325,15 +325,15 @@ def test_silence_needs_no_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_library_that_hangs_does_not_hang_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jack, "PATIENCE", 0.05)
-    monkeypatch.setattr(jack.Watch, "stuck", False)
-    watch = jack.Watch(SimpleNamespace(), "test")  # type: ignore[arg-type]
+    monkeypatch.setattr(jack.JackWatch, "stuck", False)
+    watch = jack.JackWatch(SimpleNamespace(), "test")  # type: ignore[arg-type]
     watch._died.value = 1
     gate = threading.Event()
     watch.see_off(lambda: None)
-    assert not jack.Watch.stuck
+    assert not jack.JackWatch.stuck
     begun = time.monotonic()
     watch.see_off(lambda: gate.wait(10) and None)
     assert time.monotonic() - begun < 1
     gate.set()
     with pytest.raises(PortError, match="start jawari again"):
-        jack.Watch(SimpleNamespace(), "test")  # type: ignore[arg-type]
+        jack.JackWatch(SimpleNamespace(), "test")  # type: ignore[arg-type]

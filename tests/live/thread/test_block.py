@@ -13,8 +13,8 @@ from synth.playing import SMALL, bend, cc, instrument, off, on, pressure
 
 from engine.compiled import now
 from engine.live.player import Player
-from engine.live.thread import fields as x
-from engine.synth import fields as f
+from engine.live.thread.memory import INLETS, JOURNAL_SIZE, LOG_SIZE
+from engine.synth import memory
 from engine.synth.instrument import Instrument
 from engine.synth.output import KNEE
 
@@ -103,11 +103,9 @@ def test_a_block_of_nothing_changes_nothing() -> None:
     player = Player(RATE, 64)
     card = Card(player)
     card.run(3)
-    before = player.settings.copy(), player.numbers.copy(), player.gauges
+    before = player._block.copy()
     card.call(card.time, 0)
-    assert (player.settings == before[0]).all()
-    assert (player.numbers == before[1]).all()
-    assert player.gauges == before[2]
+    assert (player._block == before).all()
 
 
 def test_the_peak_is_the_largest_since_it_was_asked_for() -> None:
@@ -166,7 +164,7 @@ def test_inlets_are_merged_by_time_and_the_first_goes_first_in_a_tie() -> None:
     card, sent = Card(player), []
     card.run(1)
     for n, stamp in enumerate(np.sort(rng.integers(0, 40, 300)) * 50_000 + int(card.time)):
-        inlet = int(rng.integers(0, x.INLETS))
+        inlet = int(rng.integers(0, INLETS))
         sent.append((int(stamp), inlet, n))
         assert player.send([0xB0 | n // 128, n % 128, 0], int(stamp), inlet)
     card.run(20)
@@ -204,14 +202,14 @@ def test_two_events_of_one_sample_keep_their_order_in_the_instrument() -> None:
 @pytest.mark.parametrize("played", [True, False])
 def test_more_events_than_an_instrument_can_hold_wait_and_are_not_lost(played: bool) -> None:
     """As after a pause: every inlet is full. Each block takes what fits."""
-    inst, player, count = instrument("modal"), Player(RATE, 128), 3 * f.RING_SIZE
+    inst, player, count = instrument("modal"), Player(RATE, 128), 3 * memory.RING_SIZE
     assert not played or player.change(inst)
     card = Card(player)
     for n in range(count):
         assert player.send([0xB0 | n % 16, 3, n // 16 % 128], int(card.time) - count + n, n % 4)
     for done in (1, 2, 3):
         card.run(1)
-        assert player.gauges.events == done * f.RING_SIZE
+        assert player.gauges.events == done * memory.RING_SIZE
     journal = player.new_events()
     assert [int(m) for m in journal[:, 1]] == [0xB0 | n % 16 | 3 << 8 | n // 16 % 128 << 16 for n in range(count)]
     assert inst.report()["events_lost"] == player.events_lost == 0
@@ -258,7 +256,7 @@ def test_notes_that_waited_too_long_do_not_begin_but_end() -> None:
     assert held(inst) == {(0, 41), (0, 53)}
     assert player.gauges.stale == 2
     assert player.gauges.events == 7
-    assert inst.arrays["channels"][0, 64] == 100
+    assert inst.machine.channels.position[0, 64] == 100
     assert [int(m) for m in player.new_events()[:, 1]] == [
         packed(d) for d in (on(40), on(41), off(40), cc(64, 100), on(53))
     ]
@@ -278,7 +276,7 @@ def test_only_the_channels_that_are_listened_to_are_heard() -> None:
         assert player.send(cc(1, 99, channel), int(card.time) - 1)
     card.run(3)
     assert {c for c, key in held(inst) if key == 60} == {2, 15}
-    assert (inst.arrays["channels"][:, 1] == 99).nonzero()[0].tolist() == [2, 15]
+    assert (inst.machine.channels.position[:, 1] == 99).nonzero()[0].tolist() == [2, 15]
     for channel in range(16):  # but what is held ends
         assert player.send(off(40 + channel, channel), int(card.time) - 1)
     card.run(3)
@@ -320,32 +318,32 @@ def test_a_block_that_takes_longer_than_it_lasts_is_long() -> None:
     assert player.gauges.worst > 100e6
 
 
-@pytest.mark.parametrize("more", [0, 1, 1000, x.LOG_SIZE + 5])
+@pytest.mark.parametrize("more", [0, 1, 1000, LOG_SIZE + 5])
 def test_a_log_nobody_reads_keeps_the_newest(more: int) -> None:
     player = Player(RATE, 128)
     card = Card(player)
     card.run(10, 1)
     assert len(player.new_blocks()) == 10
-    first = x.LOG_SIZE + more
+    first = LOG_SIZE + more
     for n in range(first):
         card.call(card.time + n, 1 + n % 1000)
         card.heard.clear()
     rows = player.new_blocks()
     assert first - len(rows) <= more + 1
-    assert len(rows) >= x.LOG_SIZE - 1
+    assert len(rows) >= LOG_SIZE - 1
     assert rows[:, 2].tolist() == [1 + n % 1000 for n in range(first - len(rows), first)]
 
 
 def test_a_journal_nobody_reads_keeps_the_newest() -> None:
     player = Player(RATE, 128)
-    card, count = Card(player), 3 * x.JOURNAL_SIZE + 17
+    card, count = Card(player), 3 * JOURNAL_SIZE + 17
     for n in range(count):
         assert player.send([0xE0 | n >> 14, n & 127, n >> 7 & 127], int(card.time) - 1000)
         if n % 2000 == 0:
             card.run(1)
     card.run(2)
     rows = player.new_events()
-    assert x.JOURNAL_SIZE - 1 <= len(rows) <= x.JOURNAL_SIZE
+    assert JOURNAL_SIZE - 1 <= len(rows) <= JOURNAL_SIZE
     sent = [packed([0xE0 | n >> 14, n & 127, n >> 7 & 127]) for n in range(count)]
     assert rows[:, 1].tolist() == sent[-len(rows) :]
     assert player.gauges.events == count

@@ -40,12 +40,17 @@ def on_a_thread(job: Callable[[], Any]) -> Any:
     return got[0]
 
 
+def posted(player: Player) -> NDArray[np.int64]:
+    """The word in which the callback finds whom it plays."""
+    return np.array([player.address], np.int64)
+
+
 def blocks(player: Player, sizes: list[int], flags: int = 0) -> NDArray[np.float32]:
     """What a library hears that calls the player."""
-    heard = []
+    heard, post = [], posted(player)
     for size in sizes:
         out = np.full((size, player.channels), np.nan, np.float32)
-        assert audio(0, out.ctypes.data, size, 0, flags, player.address) == 0
+        assert audio(0, out.ctypes.data, size, 0, flags, post.ctypes.data) == 0
         heard.append(out)
     return np.concatenate(heard)
 
@@ -127,27 +132,28 @@ PERIOD = round(FRAMES / RATE * 1e9)
 
 
 @numba.njit(**FLAGS)
-def drive(call: Any, player: Any, out: Any, stop: Any) -> None:
+def drive(call: Any, post: Any, out: Any, stop: Any) -> None:
     """A sound card: calls for each block when it is due, on a thread that the interpreter knows nothing of."""
     due = now()
     while load_acquire(stop, 0) == 0:
         while now() < due:
             pass
-        call(0, out, FRAMES, 0, 0, player)
+        call(0, out, FRAMES, 0, 0, post)
         due += PERIOD
 
 
 def compile_drive(call: Any, player: Player) -> None:
     """It may take a while, and then notes that wait are no longer worth beginning."""
-    drive(call, player.address, 0, np.ones(1, np.int64))
+    drive(call, posted(player).ctypes.data, 0, np.ones(1, np.int64))
 
 
 def longest_wait(call: Any, player: Player, times: Callable[[], list[int]]) -> float:
     """The longest time without a block, as a share of the time for which one call holds the interpreter."""
     out, stop, rng = np.zeros((FRAMES, 2), np.float32), np.zeros(1, np.int64), np.random.default_rng(1)
+    post = posted(player)
     many = rng.random(1_500_000).tolist()
     compile_drive(call, player)
-    thread = threading.Thread(target=drive, args=(call, player.address, out.ctypes.data, stop))
+    thread = threading.Thread(target=drive, args=(call, post.ctypes.data, out.ctypes.data, stop))
     thread.start()
     time.sleep(0.05)
     begun = time.perf_counter_ns()

@@ -127,9 +127,10 @@ import threading, numpy as np
 from engine.live.thread import callback
 libc.prctl(41, 1, 0, 0, 0)  # PR_SET_THP_DISABLE
 player, out, call = Player(RATE, 128), np.full((128, 2), 0, np.float32), guarded(callback.audio.address)
+post = np.array([player.address])
 def play(blocks):
     for _ in range(blocks):
-        call(0, out.ctypes.data, 128, 0, 0, player.address)
+        call(0, out.ctypes.data, 128, 0, 0, post.ctypes.data)
 threading.stack_size(1 << 20)
 thread = threading.Thread(target=session, args=(player, play))
 thread.start()

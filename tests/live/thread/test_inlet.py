@@ -14,13 +14,11 @@ from hypothesis import strategies as st
 from live.driving import Card, held, packed, play_through
 from synth.playing import bend, cc, off, on, pressure
 
-from engine.compiled import FLAGS, integers, load_acquire, now
+from engine.compiled import FLAGS, load_acquire, now
 from engine.live.player import Player
-from engine.live.thread import fields as x
-from engine.live.thread.fields import I_RING, INLET_INTS
 from engine.live.thread.inlet import SPARE, receive
-from engine.synth import fields as f
-from engine.synth.fields import R_READ, R_ROWS, R_WRITTEN, RING_SIZE
+from engine.live.thread.memory import KEY_WORDS, inlet_at
+from engine.synth import memory
 from engine.synth.instrument import Instrument
 
 SPARSE: dict[str, Any] = {
@@ -28,7 +26,7 @@ SPARSE: dict[str, Any] = {
     "sample_rate": 8000,
     "polyphony": 64,
 }
-ROOM = f.RING_SIZE - SPARE
+ROOM = memory.RING_SIZE - SPARE
 NOTHING = cc(3, 0)  # a controller that nobody maps
 SHARED = Instrument(**SPARSE)
 
@@ -149,9 +147,9 @@ def test_every_note_that_was_ended_ends_in_a_flood_of_full_inlets() -> None:
 @numba.njit(**FLAGS)
 def produce(inlet: Any, data: Any, octets: Any, channel: Any, count: Any) -> None:
     """Numbers from 0 as positions of the pitch wheel, whenever the ring has room."""
-    ring = integers(integers(inlet, INLET_INTS)[I_RING], R_ROWS + 2 * RING_SIZE)
+    ring = inlet_at(inlet).ring
     for n in range(count):
-        while ring[R_WRITTEN] - load_acquire(ring, R_READ) >= RING_SIZE - SPARE:
+        while ring.written[0] - load_acquire(ring.read, 0) >= memory.RING_SIZE - SPARE:
             pass
         octets[0], octets[1], octets[2] = 0xE0 | channel, n & 127, n >> 7 & 127
         receive(inlet, data, 3)
@@ -263,11 +261,10 @@ MESSAGES = st.one_of(
 
 def assert_let_go(inst: Instrument) -> None:
     """No key down, pedals up, wheels in the middle."""
-    channels = inst.arrays["channels"]
+    channels = inst.machine.channels
     assert held(inst) == set()
-    assert (channels[:, [64, 66, 67]] < 64).all()
-    assert (channels[:, f.C_BEND] == 0).all()
-    assert (channels[:, f.C_PRESSURE] <= 0).all()
+    assert (channels.position[:, [64, 66, 67, memory.PRESSURE]] < [64, 64, 64, 1]).all()
+    assert (channels.bend == 0).all()
 
 
 @settings(max_examples=100)
@@ -290,14 +287,14 @@ def test_a_port_that_is_gone_holds_nothing(messages: list[list[int]], pause: int
 def test_letting_go_moves_back_what_was_moved_and_no_more() -> None:
     """Another keyboard may be playing on the same channel."""
     player, card, inst = playing()
-    channels = inst.arrays["channels"]
+    channels = inst.machine.channels
     for inlet, data in ((2, on(60)), (2, cc(64, 127)), (3, on(62)), (3, bend(900)), (3, pressure(9))):
         assert player.send(data, int(card.time), inlet)
     card.run(2)
     player.let_go(2)
     card.run_now()
     assert held(inst) == {(0, 62)}
-    assert channels[0, [64, f.C_BEND, f.C_PRESSURE]].tolist() == [0, 900, 9]
+    assert (*channels.position[0, [64, memory.PRESSURE]], channels.bend[0]) == (0, 9, 900)
     player.let_go(3)
     card.run_now()
     assert_let_go(inst)
@@ -335,7 +332,7 @@ def test_held_keys_know_every_key_of_every_channel() -> None:
     ends = {m for m in journal if m & 0xF0 == 0x80}
     assert ends == {0x80 | channel | key << 8 for channel in range(16) for key in range(128)}
     assert held(inst) == set()
-    assert x.HELD_WORDS * 32 == 128
+    assert KEY_WORDS * 32 == 128
 
 
 def test_events_are_placed_by_the_time_they_came_in() -> None:

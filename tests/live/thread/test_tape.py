@@ -86,7 +86,7 @@ def taken(folder: Path, name: str, sound: np.ndarray = SOUND) -> SoundTake:
     take = SoundTake.begin(folder / name, RATE, tape)
     for piece in np.array_split(sound, 9):
         tape._ring[: len(piece)] = piece  # as if the tape had just been turned back to its beginning
-        tape._table[:] = [len(piece), *tape._table[1:8], 0, *tape._table[9:]]
+        tape._memory.written[0], tape._memory.read[0] = len(piece), 0
         take.collect()
     return take
 

@@ -1,4 +1,4 @@
-"""MIDI messages as Python has them, checked and packed: nothing else finds its way into compiled code."""
+"""Who comes from Python with MIDI is looked at here: checked and packed, nothing else gets into compiled code."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from numbers import Integral
 from operator import index
 from typing import Any, Protocol, TypeVar
 
+from engine import messages as midi
 from engine.preset.arguments import si
 from engine.preset.complaints import shown
 from engine.synth.errors import CallError
-from engine.synth.fields import RING_SIZE
-from engine.synth.mts import LONGEST, TUNING, tunings
+from engine.synth.memory import RING_SIZE
+from engine.synth.mts import LONGEST, tunings
 
-Packed = tuple[int, int]  # sample, and the message's bytes as one number, the first lowest
+Packed = tuple[int, int]  # sample, and the message as one number
 Data = TypeVar("Data")
 
 # More than these at one sample are spread over the next ones: twice so many, and the keys of a tuning, fit the ring.
@@ -32,7 +33,7 @@ class Timed(Protocol):
 Message = Timed | tuple[Sequence[int], float]  # as pedalboard takes them
 
 
-def packed(data: Sequence[int]) -> list[int]:
+def admitted(data: Sequence[int]) -> list[int]:
     """A channel message's bytes as one number, a tuning's as one for each key; nothing, if no string minds it."""
     try:
         octets = [index(value) for value in data[: LONGEST + 1]]
@@ -41,16 +42,17 @@ def packed(data: Sequence[int]) -> list[int]:
         raise CallError(f"message {shown(data)}: must be bytes, or a list of whole numbers") from None
     if any(not 0 <= value <= 0xFF for value in octets):
         raise CallError(f"message {_written(octets)}: bytes must be 0 to 255")
-    if octets and octets[0] == TUNING:
+    if octets and octets[0] == midi.SYSEX:
         return tunings(octets)
-    if not octets or not 0x80 <= octets[0] < 0xF0:
+    if not octets or not midi.is_channel_message(octets[0]):
         return []
-    wanted = 2 if octets[0] & 0xE0 == 0xC0 else 3  # program change and channel pressure have one byte of data
+    wanted = midi.size_of(octets[0])
     if not wanted <= size <= 3:  # short ones may be filled up
-        raise CallError(f"message {_written(octets)}: has {size} bytes, and {wanted} are a whole one")
-    if max(octets[1:wanted]) > 0x7F:
+        name = midi.named(octets[0])
+        raise CallError(f"message {_written(octets)}: has {size} bytes, and a whole {name} has {wanted}")
+    if max(octets[1:wanted]) >= midi.STATUS_BIT:
         raise CallError(f"message {_written(octets)}: what follows the first byte must be 0 to 127")
-    return [sum(value << 8 * place for place, value in enumerate(octets[:wanted]))]
+    return [midi.packed(*octets[:wanted])]
 
 
 def moment(sample: Any) -> int:
@@ -70,7 +72,7 @@ def in_order(messages: Iterable[Message], rate: float) -> list[Packed]:
         time = si(seconds, "s")
         if not abs(time) <= MOST_SECONDS:
             raise CallError(f"time {shown(seconds)} of a message: must be seconds")
-        found += [(time, number) for number in packed(data)]
+        found += [(time, number) for number in admitted(data)]
     found.sort(key=lambda event: event[0])
     return list(spread((max(round(seconds * rate), 0), number) for seconds, number in found))
 

@@ -1,0 +1,191 @@
+"""A voice's string as a grid of nodes: what it is made of, and how it is retuned, rested, lifted, struck and run."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.compiled import copy, floats, inlined, integers, native, pasted
+from engine.layout import count_of, words_of
+from engine.opened import address, opener
+from engine.physics import finite_difference as fd
+from engine.physics.grid import REACH, interpolate
+from engine.physics.retune import GridTuning, grid_tuning, lift_nodes, lift_points, tune_grid
+from engine.physics.string import Array
+from engine.synth.memory import Machine
+from engine.vectors import PADDING
+
+
+class GridParts(NamedTuple):
+    """A string of a key, or of a voice: the kernel's own arrays, and what they are made again from."""
+
+    c: fd.Coefficients
+    s: fd.State
+    t: GridTuning
+    stretch: float  # of the energy, per newton of tension
+
+
+# What a voice has for itself; of this, what is made anew for every note and so need not be kept for a key.
+OWN = ("c.stencil.now", "c.stencil.before", "c.ports.inject", "c.surface.height", "c.surface.response", "t.strike", "s")
+BLANK = ("c.ports.inject", "t.strike", "s")
+# Numbers among a voice's words that change.
+_WORDS = words_of(GridParts)
+NODE, ANSWER, STRETCH = (_WORDS[name] for name in ("c.ports.inject_node", "c.surface.answer", "c.meter.stretch"))
+COUNT = count_of(GridParts)
+
+
+def laid_out(d: fd.Design) -> GridParts:
+    """The string of a key."""
+    c = d.coefficients
+    return GridParts(c, fd.state(c), grid_tuning(d), c.meter.stretch / d.problem.string.tension)
+
+
+def consistent(string: GridParts, pickups: int) -> bool:
+    """Whether the kernels stay within these arrays, whatever numbers are in them."""
+    c, s, t = string.c, string.s, string.t
+    nodes, points, obstacles = c.stencil.intervals, c.surface.height.size, c.surface.obstacle_node.size
+    reach = (c.stencil.now, c.stencil.before, c.meter.backward, t.pull, t.bend, t.loss)
+    each = (c.surface.law.slope, c.rest_psi, s.free, *s.touch[:5])
+    starts = np.concatenate([[c.ports.inject_node], c.ports.pickup_node, c.surface.obstacle_node])
+    return bool(
+        nodes > 1
+        and {array.size for array in (c.rest, s.level0, s.level1, s.level2)} == {nodes + 2 * REACH + 1 + PADDING}
+        and {array.size for array in reach} == {REACH + 1}
+        and {array.size for array in each} | {points} == {points}
+        and obstacles in (0, points)
+        and 0 <= c.surface.first_node <= nodes - (0 if obstacles else points)
+        and starts.min() >= 0
+        and starts.max() <= nodes
+        and (c.ports.inject.size, t.strike.size, c.ports.pickup_node.size) == (fd.TAPS, fd.TAPS, pickups)
+        and (c.ports.pickup.shape, c.surface.obstacle.shape) == ((pickups, fd.TAPS), (obstacles, 2))
+        and c.surface.response.shape == t.weights.shape == (obstacles, obstacles)
+        and min(s.touch.lost.size, s.clock.size) == 1
+        and c.surface.law.form in range(4)
+    )
+
+
+def resting(d: fd.Design) -> Array:
+    """What the pickups hear of a string at rest."""
+    c = d.coefficients
+    reach = c.ports.pickup_node[:, None] + REACH + np.arange(fd.TAPS)
+    return np.asarray((c.ports.pickup * c.rest[reach]).sum(axis=1))
+
+
+_open = opener(GridParts)
+
+
+@pasted
+def of_voice(m: Machine, v: Any) -> GridParts:
+    """A voice's own string."""
+    return _open(address(m), address(m.voice_words[v]))
+
+
+@pasted
+def of_key(m: Machine, key: Any) -> GridParts:
+    """A key's string, as designed."""
+    return _open(address(m), address(m.key_words[key]))
+
+
+@native
+def restore(m: Machine, v: Any) -> None:
+    """The design's own coefficients, to the last digit: such a voice moves exactly as `simulate` does."""
+    mine, designed = of_voice(m, v), of_key(m, m.voices[v].key)
+    copy(designed.c.stencil.now, mine.c.stencil.now)
+    copy(designed.c.stencil.before, mine.c.stencil.before)
+    for k in range(mine.c.surface.response.shape[0]):
+        for j in range(mine.c.surface.response.shape[1]):
+            mine.c.surface.response[k, j] = designed.c.surface.response[k, j]
+    for j in range(mine.c.ports.inject.size):
+        mine.c.ports.inject[j] = designed.c.surface.answer * mine.t.strike[j]
+    answer(m, v, designed.c.surface.answer)
+
+
+@native
+def retune(m: Machine, v: Any) -> None:
+    """Coefficients for the voice's tension and damping."""
+    mine, voice = of_voice(m, v), m.voices[v]
+    c = mine.c
+    new = tune_grid(
+        mine.t, voice.tension, voice.damping, c.stencil.now, c.stencil.before, c.ports.inject, c.surface.response
+    )
+    answer(m, v, new)
+
+
+@inlined
+def answer(m: Machine, v: Any, new: Any) -> None:
+    """Note a node's answer to a newton, and the energy of stretching at the voice's tension."""
+    words = floats(address(m.voice_words[v]), COUNT)
+    words[ANSWER] = new
+    words[STRETCH] = of_voice(m, v).stretch * m.voices[v].tension
+
+
+@native
+def rest(m: Machine, v: Any) -> None:
+    """At rest, over the barrier where the preset has it."""
+    mine = of_voice(m, v)
+    copy(of_key(m, m.voices[v].key).c.surface.height, mine.c.surface.height)
+    fd.reset(mine.c, mine.s)
+    # A note leaves out the onset's step, whose force is zero; the sweep's turn goes on as if it had been taken.
+    mine.s.clock[0] = 1
+
+
+@native
+def lift(m: Machine, v: Any, by: Any) -> None:
+    """Raise the barrier under the string."""
+    mine = of_voice(m, v)
+    _, _, newest = fd.levels(mine.s)
+    raise_surface(mine.c.surface, mine.s, newest, by)
+
+
+@inlined
+def raise_surface(surface: fd.Touchable, s: fd.State, newest: Any, by: Any) -> None:
+    """Under obstacles, or under the nodes of the newest level."""
+    if surface.obstacle_node.size:
+        lift_points(surface.law, s.touch, surface.height, surface.response, by)
+    else:
+        lift_nodes(surface, s.touch, newest, by)
+
+
+@native
+def strike_at(m: Machine, v: Any, position: Any) -> None:
+    """Where the next pluck meets the string, as a fraction of its length."""
+    mine, length = of_voice(m, v), m.keys[m.voices[v].key].length
+    intervals, taps = mine.c.stencil.intervals, mine.t.strike
+    for j in range(taps.size):
+        taps[j] = 0.0
+    near = taps[: min(fd.TAPS, intervals - 1)]
+    words = integers(address(m.voice_words[v]), COUNT)
+    words[NODE] = interpolate(position * length, length / intervals, intervals, near)
+    for j in range(taps.size):
+        mine.c.ports.inject[j] = mine.c.surface.answer * taps[j]
+
+
+@native
+def run(m: Machine, v: Any, steps: Any) -> None:
+    """The string's own motion, from m.force to m.out."""
+    mine = of_voice(m, v)
+    fd.kernel(mine.c, mine.s, m.force[:steps], m.out[:steps])
+
+
+@native
+def run_lifted(m: Machine, v: Any, steps: Any, left: Any) -> None:
+    """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
+    mine, voice, force, out = of_voice(m, v), m.voices[v], m.force, m.out
+    w, y, x = fd.levels(mine.s)
+    lifted, to = voice.lift, voice.next_lift
+    for t in range(steps):
+        goal = lifted + (to - lifted) / (left - t)
+        if goal != lifted:
+            raise_surface(mine.c.surface, mine.s, x, goal - lifted)
+            lifted = goal
+        fd.step(mine.c, mine.s, x, y, w, force[t], out[t])
+        y, x, w = x, w, y
+    voice.lift = lifted
+
+
+@native
+def energy(m: Machine, v: Any) -> Any:
+    """Kinetic, potential and contact energy, J."""
+    mine = of_voice(m, v)
+    return fd.energy(mine.c, mine.s)

@@ -1,0 +1,241 @@
+"""An instrument's memory, declared once: what the renderer reads and changes, by the names that Python uses, too.
+
+All of it lies in one block (engine/layout.py). A `Machine` stands at its start, and everything hangs off it; compiled
+code is given nothing but its address. What a string is made of, each model says for itself (modal_string.py,
+grid_string.py): here it is a row of words.
+"""
+
+from __future__ import annotations
+
+from engine.layout import IntegerRows, Integers, Matrix, Rows, Singles, Vector, inside, record
+from engine.opened import at
+from engine.synth import decimate, output
+
+CHANNELS, KEYS = 16, 128
+TICK = 64  # base-rate samples between looks at a voice's energy; on the absolute clock, so blocks do not matter
+GLIDE = 16  # base-rate samples between steps of a moving parameter
+PULSES = 4  # plucks that may overlap on one string
+SPARE_VOICES = 8  # slots in which stolen voices fade out
+
+FREE, HELD, RELEASED, FADING = range(4)  # a voice's states
+
+CONTROLLERS = 128  # by their numbers, and after them:
+PRESSURE = CONTROLLERS
+UNMOVED = -1.0  # a controller that has not been touched yet
+BY_VOLUME, BY_EXPRESSION, BY_PAN = 1, 2, 4  # what a channel strip may be moved by
+
+AS_DESIGNED = -1  # the tuning of a key that MIDI's tuning standard leaves alone
+
+RING_SIZE = 4096  # events
+ALL_SOUND, ALL_NOTES, ENDS = KEYS, KEYS + 1, KEYS + 2  # what may be ended: each key, all sound, all notes
+
+
+@record
+class KeyRow:
+    """The string of a MIDI key, as designed, and what plucks it."""
+
+    ready: int
+    tension: float
+    stiffening: float
+    highest: float  # tension at which bending must stop
+    gain: float
+    mildest: float  # damping, 1/s
+    gap: float  # m, by which the barrier may rise before it presses on the string
+    force: float
+    duration: float
+    position: float
+    release: float
+    pitch: float  # in semitones: 69 is 440 Hz
+    length: float
+    angle: float  # on a grid, w k / 2 of the first mode; else 0
+
+
+@record
+class Voice:
+    """One string that may sound."""
+
+    state: int
+    key: int
+    channel: int
+    born: int
+    sostenuto: int
+    moving: int  # 0, or 1 + the remainder of the clock by GLIDE at which it takes its steps, which is an event's
+    forced: int  # 1 while a pluck lasts, 2 until the next look after something has worked on it
+    calm: int  # looks in a row
+    turned: int  # the sample at which its sides began to go from left, right to the next ones
+    semitones: float
+    tuned: float  # semitones by which MIDI's tuning standard has moved its key
+    tension: float
+    damping: float
+    lift: float
+    next_lift: float
+    gain: float
+    next_gain: float
+    fade: float
+    energy: float
+    peak: float
+    left: float
+    right: float
+    next_left: float
+    next_right: float
+    ages: Integers = inside(PULSES)  # steps since each pluck began, -1 when it is over
+    forces: Vector = inside(PULSES)  # each pluck's peak
+    lengths: Vector = inside(PULSES)  # and duration, in steps
+
+
+@record
+class Channel:
+    """What a MIDI channel has been told. Positions are floats of 0 to 127, however finely they were sent."""
+
+    bend: float  # -8192 to 8191
+    range: float  # of the bend, cents
+    manager: int  # the channel that speaks for it; its own number outside of an MPE zone
+    strip: int  # which of BY_... have ever been where they change the sound
+    position: Vector = inside(CONTROLLERS + 1)
+
+
+@record
+class Map:
+    """A controller, and the movable parameter that it moves, with the values at its ends."""
+
+    controller: int
+    target: int
+    low: float
+    high: float
+
+
+@record
+class Ear:
+    """A pickup: how much of it goes left and right; of a velocity, displacement is differentiated first."""
+
+    left: float
+    right: float
+    velocity: int
+
+
+@record
+class Ring:
+    """Events on their way: counts in cache lines of their own, then rows of (sample, message)."""
+
+    written: Integers = inside(8)
+    read: Integers = inside(8)
+    rows: IntegerRows = inside(RING_SIZE, 2)
+
+
+@record
+class Late:
+    """What a full ring may not lose.
+
+    How many, the ring's count at the last of them, how many the renderer has seen; then for each channel the number of
+    the last loss for each of its keys, all its sound, and all its notes.
+    """
+
+    count: Integers = inside(1)
+    after: Integers = inside(1)
+    seen: Integers = inside(1)
+    losses: IntegerRows = inside(CHANNELS, ENDS)
+
+
+@record
+class Meters:
+    """Counts that drivers read."""
+
+    stolen: int
+    watchdog: int
+    lost: int
+    sounding: int
+    most: int
+
+
+@record
+class Machine:
+    """Everything that one instrument is made of while it plays. What changes comes first: a reset copies it back."""
+
+    model: int  # strings.MODELS
+    slots: int  # voices that may sound or fade
+    polyphony: int
+    pickups: int
+    oversample: int
+    latency: int  # samples
+    outputs: int
+    shape: int  # of a pluck
+    strip: int  # which of BY_... are the channel strip's; the preset's map has the others
+    clock: int
+    born: int
+    idle: int  # 1: no voice sounds, the filters are empty, and silence is all that comes out until a note begins
+    quiet: int  # 1 as long as nothing but silence has come out since the last tick
+    apart: int  # 1: some strip has been moved, so each voice goes through its own one
+    rate: float  # Hz, of the model
+    force_power: float
+    duration_power: float
+    glide: float  # share of the way that is left, each step
+    fade: float  # 1/steps
+    turn: float  # steps
+    meters: Meters
+    ring: Ring
+    late: Late
+    channels: Rows[Channel] = inside(CHANNELS)
+    tuned: Integers = inside(KEYS)  # where MIDI's tuning standard has each key, in 2^-14 semitones, or AS_DESIGNED
+    keys: Rows[KeyRow] = inside(KEYS)
+    voices: Rows[Voice]
+    maps: Rows[Map]
+    ears: Rows[Ear]
+    resting: Matrix  # what the pickups hear of each key's string at rest
+    key_words: IntegerRows  # what the string of each key is made of, as its model lays it out
+    voice_words: IntegerRows  # the same of each voice: its own arrays, and its key's where they never change
+    own_words: IntegerRows  # where its own arrays are
+    own: Integers  # which words that is
+    scratch: Vector
+    force: Vector
+    out: Matrix  # what one voice's pickups hear
+    heard: Matrix  # the last of that, of every voice
+    bus: Matrix
+    last: Vector
+    stereo: Matrix
+    base: Matrix
+    filter: decimate.Decimator
+    filtered: decimate.State
+    finish: output.Output
+    finished: output.State
+
+
+machine = at(Machine)
+ring_at, late_at = at(Ring), at(Late)
+
+PARTS = 128  # instruments that an ensemble may hold, by the number of their part
+PROGRAMS = 1024  # that can be chosen; a bank select counts 128 of them
+MIXED = 1024  # frames that are rendered at a time where instruments are mixed
+ABSENT, ARRIVED, PLAYING = range(3)  # states of a part
+
+
+@record
+class Seat:
+    """A place for an instrument. Python fills an absent one and says that it has arrived; from then on only who plays
+    writes `state`. Two wishes are Python's: `everywhere` and `asked`.
+    """
+
+    state: Integers = inside(1)
+    machine: int  # its address
+    outputs: int
+    delay: int  # samples by which its events are late, so that all instruments are heard together
+    everywhere: int  # every channel should begin its notes on it
+    asked: int  # it should go as soon as nobody hears it
+    left: float  # gains
+    right: float
+
+
+@record
+class Desk:
+    """An ensemble: instruments that share a clock, a way in and a way out."""
+
+    outputs: int
+    clock: int
+    latest: int  # the part that last began a note or was chosen; -1: none yet
+    listener: int  # the address of a machine without strings, which knows where all channels stand
+    parts: Rows[Seat] = inside(PARTS)
+    routes: Integers = inside(CHANNELS)  # for each channel the part that its notes begin on, or -1
+    programs: Integers = inside(PROGRAMS)  # for each program its part, or -1
+    mix: Singles = inside(2 * MIXED)
+
+
+desk = at(Desk)

@@ -1,0 +1,173 @@
+"""A voice's string as modes: what it is made of, and how it is retuned, rested, lifted, struck, run and looked at."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.compiled import copy, inlined, native, pasted
+from engine.layout import Vector
+from engine.opened import address, opener
+from engine.physics import modal
+from engine.physics.retune import ModalTuning, lift_points, modal_tuning, tune_modes
+from engine.physics.string import Array
+from engine.synth.memory import Machine
+from engine.vectors import PADDING
+
+
+class ModalParts(NamedTuple):
+    """A string of a key, or of a voice: the kernel's own arrays, and what they are made again from."""
+
+    c: modal.Coefficients
+    s: modal.State
+    t: ModalTuning
+    shape: Vector  # of the modes, where the preset strikes
+    wave: Vector  # wavenumbers, 1/m
+
+
+# What a voice has for itself; of this, what is made anew for every note and so need not be kept for a key.
+OWN = ("c.forward", "c.backward", "c.inject", "c.spread", "c.response", "c.height", "c.spring", "t.strike", "s")
+BLANK = ("c.inject", "t.strike", "s")
+
+
+def laid_out(d: modal.Design) -> ModalParts:
+    """The string of a key."""
+    c, t = d.coefficients, modal_tuning(d)
+    return ModalParts(
+        c._replace(resistance=c.spread),  # metered in research runs only
+        modal.state(c),
+        t,
+        t.strike,
+        np.pad(d.modes.wavenumber, (0, c.forward.size - d.modes.wavenumber.size)),
+    )
+
+
+def consistent(string: ModalParts, pickups: int) -> bool:
+    """Whether the kernels stay within these arrays, whatever numbers are in them."""
+    c, s, t = string.c, string.s, string.t
+    modes, points = c.forward.size, c.height.size
+    rows = points + pickups
+    lines = (c.backward, c.inject, c.spread, c.spring, c.resistance, c.rest, s.even, s.odd)
+    tuning = (t.bend, t.pull, t.decay, t.shrink, t.strike, string.shape, string.wave)
+    each = (c.law.slope, c.rest_psi, *s.touch[:5])
+    return (
+        modes % PADDING == 0
+        and modes > 0
+        and {array.size for array in (*lines, *tuning)} == {modes}
+        and {array.size for array in each} | {points} == {points}
+        and (c.rows.shape, c.response.shape, s.free.size) == ((rows, modes), (points, rows), rows)
+        and min(c.inertia.size, s.touch.lost.size, s.clock.size) == 1
+        and c.law.form in range(4)
+    )
+
+
+def resting(d: modal.Design) -> Array:
+    """What the pickups hear of a string at rest."""
+    c = d.coefficients
+    return np.asarray((c.rows[c.height.size :] * c.rest).sum(axis=1))
+
+
+_open = opener(ModalParts)
+
+
+@pasted
+def of_voice(m: Machine, v: Any) -> ModalParts:
+    """A voice's own string."""
+    return _open(address(m), address(m.voice_words[v]))
+
+
+@pasted
+def of_key(m: Machine, key: Any) -> ModalParts:
+    """A key's string, as designed."""
+    return _open(address(m), address(m.key_words[key]))
+
+
+@native
+def restore(m: Machine, v: Any) -> None:
+    """The design's own coefficients, to the last digit: such a voice moves exactly as `simulate` does."""
+    mine, designed = of_voice(m, v), of_key(m, m.voices[v].key)
+    copy(designed.c.forward, mine.c.forward)
+    copy(designed.c.backward, mine.c.backward)
+    copy(designed.c.spread, mine.c.spread)
+    copy(designed.c.spring, mine.c.spring)
+    aim(mine)
+    for k in range(mine.c.response.shape[0]):
+        for row in range(mine.c.response.shape[1]):
+            mine.c.response[k, row] = designed.c.response[k, row]
+
+
+@native
+def retune(m: Machine, v: Any) -> None:
+    """Coefficients for the voice's tension and damping."""
+    mine, voice = of_voice(m, v), m.voices[v]
+    tune_modes(mine.t, voice.tension, voice.damping, mine.c, m.scratch)
+
+
+@native
+def rest(m: Machine, v: Any) -> None:
+    """At rest, over the barrier where the preset has it."""
+    mine = of_voice(m, v)
+    copy(of_key(m, m.voices[v].key).c.height, mine.c.height)
+    modal.reset(mine.c, mine.s)
+    # A note leaves out the onset's step, whose force is zero; the sweep's turn goes on as if it had been taken.
+    mine.s.clock[0] = 1
+
+
+@native
+def lift(m: Machine, v: Any, by: Any) -> None:
+    """Raise the barrier under the string."""
+    mine = of_voice(m, v)
+    lift_points(mine.c.law, mine.s.touch, mine.c.height, mine.c.response, by)
+
+
+@native
+def strike_at(m: Machine, v: Any, position: Any) -> None:
+    """Where the next pluck meets the string, as a fraction of its length."""
+    mine, key = of_voice(m, v), m.keys[m.voices[v].key]
+    at, moved = position * key.length, position != key.position
+    for i in range(mine.t.strike.size):
+        mine.t.strike[i] = np.sin(mine.wave[i] * at) if moved else mine.shape[i]
+    aim(mine)
+
+
+@inlined
+def aim(mine: ModalParts) -> None:
+    """A newton's effect on every mode, for the place whose mode shapes are in `strike`."""
+    for i in range(mine.c.inject.size):
+        mine.c.inject[i] = mine.c.spread[i] * mine.t.strike[i]
+
+
+@native
+def run(m: Machine, v: Any, steps: Any) -> None:
+    """The string's own motion, from m.force to m.out."""
+    mine = of_voice(m, v)
+    modal.kernel(mine.c, mine.s, m.force[:steps], m.out[:steps])
+
+
+@native
+def run_lifted(m: Machine, v: Any, steps: Any, left: Any) -> None:
+    """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
+    mine, voice, force, out = of_voice(m, v), m.voices[v], m.force, m.out
+    c, s, points = mine.c, mine.s, mine.c.height.size
+    now, after = s.even, s.odd
+    if s.clock[0] & 1:
+        now, after = after, now
+    lifted, to = voice.lift, voice.next_lift
+    for t in range(steps):
+        goal = lifted + (to - lifted) / (left - t)
+        if goal != lifted:
+            lift_points(c.law, s.touch, c.height, c.response, goal - lifted)
+            lifted = goal
+        modal.step(c, s, now, after, force[t])
+        for p in range(out.shape[1]):
+            out[t, p] = s.free[points + p]
+        now, after = after, now
+    voice.lift = lifted
+
+
+@native
+def energy(m: Machine, v: Any) -> Any:
+    """Kinetic, potential and contact energy, J."""
+    mine = of_voice(m, v)
+    return modal.energy(mine.c, mine.s)

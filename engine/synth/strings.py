@@ -1,0 +1,167 @@
+"""What every string can do, whatever it is modelled as. Which model a string has is asked nowhere else.
+
+Another model is a file like modal_string.py and an entry in MODELS and in each function here.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.aligned import LINE
+from engine.compiled import native
+from engine.layout import Arena, arrays_of, count_of, own_arrays, rebuilt, store, words_of
+from engine.synth import grid_string, modal_string
+from engine.synth.budget import MOST_BYTES
+from engine.synth.memory import KEYS, Machine
+
+MODAL, GRID = range(2)
+MODELS = {"modal": MODAL, "fd": GRID}
+FILES = (modal_string, grid_string)
+GROUPS = (modal_string.ModalParts, grid_string.GridParts)
+
+
+class KeyStrings(NamedTuple):
+    """What the keys' strings are made of: a row of words for each key, and the block in which its arrays lie."""
+
+    words: NDArray[np.int64]
+    block: NDArray[np.uint8]
+
+
+def kept(model: int, designs: dict[int, Any]) -> KeyStrings:
+    """The strings of all keys that have one."""
+    file, arena = FILES[model], Arena()
+    words = np.zeros((KEYS, count_of(GROUPS[model])), np.int64)
+    for number, design in designs.items():
+        words[number] = store(arena, file.laid_out(design), file.BLANK)
+    return KeyStrings(words, arena.sealed())
+
+
+def check(model: int, own: KeyStrings, number: int, pickups: int) -> None:
+    """A ValueError if the string of a key is not what the kernels may be given: it may come from anybody's file."""
+    group, words = GROUPS[model], own.words[number]
+    blank = dict(own_arrays(group, FILES[model].BLANK))
+    for word, dimensions in arrays_of(group):
+        shape = [int(n) for n in words[word + 1 : word + 1 + dimensions]]
+        size = 8 * prod(shape)
+        if min(shape) < 0 or size > MOST_BYTES:
+            raise ValueError(f"an array of {shape}")
+        if word not in blank and (words[word] % LINE or not 0 <= words[word] <= own.block.size - size):
+            raise ValueError(f"an array at {words[word]}")
+    scalars = rebuilt(group, own.block.ctypes.data, words)
+    if not FILES[model].consistent(scalars, pickups):
+        raise ValueError("arrays that do not fit each other")
+
+
+def lay_out(arena: Arena, model: int, words: NDArray[np.int64], slots: int) -> dict[str, NDArray[Any]]:
+    """A machine's rows for all voices, and for each voice room for what is its own, as large as any key needs it."""
+    mine = own_arrays(GROUPS[model], FILES[model].OWN)
+    own_words = np.zeros((slots, words.shape[1]), np.int64)
+    for word, dimensions in mine:
+        entries = int(words[:, word + 1 : word + 1 + dimensions].prod(axis=1).max())
+        for v in range(slots):
+            own_words[v, word] = arena.room(8 * max(entries, 1))
+    return {
+        "own_words": own_words,
+        "voice_words": np.zeros_like(own_words),
+        "own": np.array([word for word, _ in mine]),
+    }
+
+
+def words_in(model: int) -> int:
+    """A key's row."""
+    return count_of(GROUPS[model])
+
+
+def longest(model: int, words: NDArray[np.int64]) -> int:
+    """The most modes of any key, or nodes with all that is kept around them."""
+    return max(int(words[:, words_of(GROUPS[model])["c.rest"] + 1].max()), 1)
+
+
+def placed(arena: Arena, model: int, own: KeyStrings) -> NDArray[np.int64]:
+    """The keys' rows, once their arrays lie behind everything else in the arena: they are only read."""
+    words = own.words.copy()
+    words[:, [word for word, _ in arrays_of(GROUPS[model])]] += arena.place(own.block)
+    return words
+
+
+@native
+def take_over(m: Machine, v: Any) -> None:
+    """Have a voice be a string of its key: with its own arrays, and the key's where they never change."""
+    row, designed, own = m.voice_words[v], m.key_words[m.voices[v].key], m.own_words[v]
+    for w in range(row.size):
+        row[w] = designed[w]
+    for i in range(m.own.size):
+        row[m.own[i]] = own[m.own[i]]
+
+
+@native
+def refit(m: Machine, v: Any) -> None:
+    """Coefficients for the voice's tension and damping."""
+    voice = m.voices[v]
+    as_designed = voice.tension == m.keys[voice.key].tension and voice.damping == 0.0
+    if m.model == MODAL:
+        if as_designed:
+            modal_string.restore(m, v)
+        else:
+            modal_string.retune(m, v)
+    elif as_designed:
+        grid_string.restore(m, v)
+    else:
+        grid_string.retune(m, v)
+
+
+@native
+def rest(m: Machine, v: Any) -> None:
+    """The string at rest, the barrier where the preset has it."""
+    if m.model == MODAL:
+        modal_string.rest(m, v)
+    else:
+        grid_string.rest(m, v)
+
+
+@native
+def lift(m: Machine, v: Any, by: Any) -> None:
+    """Raise the barrier under the string; the work is done by whoever moves it."""
+    if m.model == MODAL:
+        modal_string.lift(m, v, by)
+    else:
+        grid_string.lift(m, v, by)
+
+
+@native
+def strike_at(m: Machine, v: Any, position: Any) -> None:
+    """Where the next pluck meets the string, as a fraction of its length."""
+    if m.model == MODAL:
+        modal_string.strike_at(m, v, position)
+    else:
+        grid_string.strike_at(m, v, position)
+
+
+@native
+def run(m: Machine, v: Any, steps: Any) -> None:
+    """The string's own motion, from m.force to m.out."""
+    if m.model == MODAL:
+        modal_string.run(m, v, steps)
+    else:
+        grid_string.run(m, v, steps)
+
+
+@native
+def run_lifted(m: Machine, v: Any, steps: Any, left: Any) -> None:
+    """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
+    if m.model == MODAL:
+        modal_string.run_lifted(m, v, steps, left)
+    else:
+        grid_string.run_lifted(m, v, steps, left)
+
+
+@native
+def energy(m: Machine, v: Any) -> Any:
+    """Kinetic, potential and contact energy, J."""
+    if m.model == MODAL:
+        return modal_string.energy(m, v)
+    return grid_string.energy(m, v)
