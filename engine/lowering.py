@@ -24,6 +24,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
 from numba.core.target_extension import CPU, dispatcher_registry, jit_registry, target_override, target_registry
 from numba.core.typed_passes import NopythonRewrites
+from numba.core.types.misc import unliteral
 
 from engine.processor import PROCESSOR
 
@@ -227,6 +228,10 @@ class _Function(Dispatcher):
         super().__init__(*arguments, **{**options, "pipeline_class": _Pipeline})
         compiler: Any = self.__dict__["_compiler"]
         compiler._customize_flags = _Flags
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """One function for all numbers that callers write out: LLVM makes a special one where that is worth it."""
+        return super().get_call_template([unliteral(kind) for kind in args], kws)
 
     def add_overload(self, cres: Any) -> None:
         self.overloads[tuple(cres.signature.args)] = cres
