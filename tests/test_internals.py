@@ -46,6 +46,7 @@ INTERNALS = {
         "numba.core.target_extension.target_registry",
         "numba.core.typed_passes.NopythonRewrites",
         "numba.core.types",
+        "numba.core.types.misc.unliteral",
         "numba.core.typing",
         "numba.core.typing.templates.AttributeTemplate",
         "numba.np.arrayobj.populate_array",  # arrays from addresses
