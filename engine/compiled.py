@@ -26,7 +26,7 @@ from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload, register_jitable
 from numba.np.arrayobj import populate_array
 
-from engine import module
+from engine import elementary, module
 from engine.machine_code import INTERPRETED, MachineCode
 from engine.messages import COMPILED_TOO
 from engine.processor import COUNTER_RATE, WINDOWS
@@ -449,3 +449,12 @@ def read_shared(address: Any) -> Any:
 def write_shared(address: Any, value: Any) -> None:
     """From Python: set an int64 that another thread reads; what was done before this is seen by whoever sees it."""
     store_release(integers(address, 1), 0, value)
+
+
+def _know(function: Callable[..., Any]) -> None:
+    """Have compiled code that calls a plain function call its compiled form."""
+    overload(function, strict=False, jit_options=FLAGS)(lambda *_: function)
+
+
+for _function in elementary.COMPILED:
+    _know(_function)

@@ -34,6 +34,12 @@ class Processor(NamedTuple):
     name: str
     features: str = ""
 
+    def can(self, feature: str) -> bool:
+        """Whether it is known to, by its level or its list."""
+        levels = list(LEVELS)
+        below = levels[: levels.index(self.name) + 1] if self.name in LEVELS else []
+        return f"+{feature}" in self.features.split(",") or any(feature in LEVELS[level] for level in below)
+
 
 def known() -> list[str]:
     """The levels that this machine has, the highest last."""

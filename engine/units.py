@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from functools import lru_cache
-from math import isfinite, log, log2, log10
+from math import isfinite
 from numbers import Real
 from typing import NamedTuple
 
+from engine.elementary import exp2, log, log2, log10, power
 from engine.errors import PresetError
 
 # SI unit -> what it measures, and how a person would write one: the words of every refusal.
@@ -130,32 +131,32 @@ def key_to_note(key: int) -> str:
 
 def key_to_hz(key: float) -> float:
     """Frequency of a MIDI key in equal temperament, A4 = 440 Hz."""
-    return float(440.0 * 2.0 ** ((key - 69.0) / 12.0))
+    return float(440.0 * exp2((key - 69.0) / 12.0))
 
 
 def hz_to_key(hz: float) -> float:
     """MIDI key, with its fraction, of a frequency."""
-    return 69.0 + 12.0 * log2(hz / 440.0)
+    return float(69.0 + 12.0 * log2(hz / 440.0))
 
 
 def db_to_gain(db: float) -> float:
     """Amplitude factor of a level in dB."""
-    return float(10.0 ** (db / 20.0))
+    return float(power(10.0, db / 20.0))
 
 
 def gain_to_db(gain: float) -> float:
     """Level in dB of an amplitude factor above zero."""
-    return 20.0 * log10(gain)
+    return float(20.0 * log10(gain))
 
 
 def t60_to_decay(seconds: float) -> float:
     """Decay rate (1/s) of an amplitude that falls by 60 dB in this time (T4)."""
-    return log(1000.0) / seconds
+    return float(log(1000.0)) / seconds
 
 
 def decay_to_t60(rate: float) -> float:
     """Time (s) in which an amplitude of this decay rate falls by 60 dB (T4)."""
-    return log(1000.0) / rate
+    return float(log(1000.0)) / rate
 
 
 def _as_float(value: Real) -> float:

@@ -1,7 +1,13 @@
-"""Leaf: the five loops that cost time, as explicit vector code. Each has a plain twin that says what it does.
+"""Leaf: the five loops that cost time, as explicit vector code. Each has a plain twin that gives the same bits.
 
 The compiler's own vectoriser guesses vector width, checks aliases at every call and walks remainders one by one;
-at 30-150 modes that is half the time. Written out, the sums also have one fixed order, whatever the CPU.
+at 30-150 modes that is half the time. Written out, vectors are as wide as the CPU's registers, and every sum has one
+order all the same: the loops that write arrays sum entry by entry, and `project`, which sums over entries, adds up side
+by side as many sums as the widest register holds, on every CPU, in one register or in four.
+
+Products and sums round one by one. Fused, they would be faster on CPUs that can (by a tenth with AVX2, by some percent
+with AVX-512, where products and sums have units of their own), but not every CPU can, nor WebAssembly, and in software
+one fused product takes as long as dozens of others.
 Interpreted, the twins run; compiled, numba swaps the vector code in.
 """
 
@@ -17,11 +23,12 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from engine.compiled import INTO_CALLER
+from engine.processor import PROCESSOR, Processor
 
 PADDING = 16  # entries: mode arrays come in whole vectors of either precision
-VECTOR_BYTES = 64
+TOGETHER = 8  # rows that `spread` adds up before it touches y
+WIDEST = 64  # bytes of a vector
 INT = ir.IntType(64)
-FAST = ("contract", "reassoc", "nsz")
 
 
 def advance(forward: Any, backward: Any, now: Any, after: Any) -> None:
@@ -31,27 +38,40 @@ def advance(forward: Any, backward: Any, now: Any, after: Any) -> None:
 
 def project(rows: Any, y: Any, out: Any) -> None:
     """out = rows @ y."""
-    out[:] = rows @ y
+    side_by_side = WIDEST // out.itemsize
+    sums = np.zeros((len(rows), side_by_side), out.dtype)
+    for at in range(0, y.size, side_by_side):
+        sums += rows[:, at : at + side_by_side] * y[at : at + side_by_side]
+    while sums.shape[1] > 1:
+        half = sums.shape[1] // 2
+        sums = sums[:, :half] + sums[:, half:]
+    out[:] = sums[:, 0]
 
 
 def spread(gain: Any, rows: Any, force: Any, which: Any, count: Any, y: Any) -> None:
     """y += gain * sum of force[k] * rows[k] over the first `count` entries k of `which`."""
-    k = which[:count]
-    y += gain * (force[k] @ rows[k])
+    for first in range(0, count, TOGETHER):
+        k, *others = which[first : min(first + TOGETHER, count)]
+        total = force[k] * rows[k]
+        for k in others:
+            total = force[k] * rows[k] + total
+        y += total * gain
 
 
 def stiff_step(taps: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> None:
     """w = a0 x + a1 S x + a2 S2 x + b0 y + b1 S y, S u[i] = u[i-1] + u[i+1], S2 u[i] = u[i-2] + u[i+2].
 
     On `count` entries from `first`, which continue as their odd image beyond both ends; `taps` is (a0, a1, a2, b0, b1).
-    `w` must be another array than `x` and `y`; it is zeroed up to the next whole vector.
+    `w` must be another array than `x` and `y`; it may be zeroed up to the next whole vector.
     """
     a0, a1, a2, b0, b1 = taps
-    u, v = (np.concatenate([[-a[first], 0], a[first : first + count], [0, -a[first + count - 1]]]) for a in (x, y))
-    inner = slice(2, 2 + count)
-    total = a0 * u[inner] + a1 * (u[1:-3] + u[3:-1]) + a2 * (u[:-4] + u[4:])
-    w[first : first + count] = total + b0 * v[inner] + b1 * (v[1:-3] + v[3:-1])
-    w[first + count : first + count + -count % (VECTOR_BYTES // w.itemsize)] = 0
+    here = slice(first, first + count)
+    sides = np.pad(a1 * x[here] + b1 * y[here], 1)
+    far = np.concatenate([[-x[first], 0], x[here], [0, 0]]).astype(x.dtype)
+    total = (a0 * x[here] + b0 * y[here]) + (sides[:-2] + sides[2:])
+    total = a2 * (far[:-4] + far[4:]) + total
+    total[-1] -= a2 * x[first + count - 1]
+    w[here] = total
 
 
 def stencil(now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> None:
@@ -68,13 +88,21 @@ def stencil(now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: An
     w[i] = total
 
 
+def register(processor: Processor) -> tuple[int, int]:
+    """Bytes and number of a processor's vector registers."""
+    if processor.can("avx512f"):
+        return WIDEST, 32
+    return (32, 16) if processor.can("avx") else (16, 16)
+
+
 class _Vectors:
-    """Code generation shared by the four: loads, stores and sums of whole vectors of one precision."""
+    """Code generation shared by the five: loads, stores and sums of whole vectors of one precision."""
 
     def __init__(self, context: Any, builder: Any, element: Any) -> None:
         self.context, self.builder, self.element = context, builder, element
-        self.lanes = VECTOR_BYTES // (4 if isinstance(element, ir.FloatType) else 8)
-        self.align = VECTOR_BYTES // self.lanes
+        width, self.registers = register(PROCESSOR)
+        self.align = 4 if isinstance(element, ir.FloatType) else 8
+        self.lanes = width // self.align
         self.type = ir.VectorType(element, self.lanes)
         self.zero = ir.Constant(self.type, [0.0] * self.lanes)
 
@@ -117,22 +145,44 @@ class _Vectors:
     def lanes_equal(self, limit: Any) -> Any:
         return self._against("==", limit)
 
-    def fma(self, a: Any, b: Any, c: Any) -> Any:
-        return self.builder.fadd(self.builder.fmul(a, b, flags=FAST), c, flags=FAST)
+    def plus(self, total: Any, a: Any, b: Any) -> Any:
+        """total + a b, rounded twice."""
+        return self.builder.fadd(self.builder.fmul(a, b), total)
 
-    def add(self, a: Any, b: Any) -> Any:
-        return self.builder.fadd(a, b, flags=FAST)
+    def totals(self, rows: list[Any]) -> list[Any]:
+        """Of each row of vectors the sum over its lanes, as if they were one long vector: by halves, always.
 
-    def total(self, vector: Any) -> Any:
-        """Sum over lanes, by halves."""
-        lanes, i32 = self.lanes, ir.IntType(32)
-        while lanes > 1:
-            lanes //= 2
-            halves = ir.VectorType(i32, lanes)
-            low = self.builder.shuffle_vector(vector, vector, ir.Constant(halves, list(range(lanes))))
-            high = self.builder.shuffle_vector(vector, vector, ir.Constant(halves, list(range(lanes, 2 * lanes))))
-            vector = self.add(low, high)
-        return self.builder.extract_element(vector, ir.Constant(i32, 0))
+        Rows are halved together: of two vectors the lower halves go into one, the upper into another, which are added.
+        """
+        b, i32, length = self.builder, ir.IntType(32), self.lanes
+        while half := len(rows[0]) // 2:
+            rows = [[b.fadd(x, y) for x, y in zip(row[:half], row[half:], strict=True)] for row in rows]
+        held = [(row[0], [j] * self.lanes) for j, row in enumerate(rows)]  # and which row every lane is of
+        while length > 1:
+            few = len(rows) <= 2  # where each by itself takes no longer, and the last is known sooner
+            others = [(None, [])] * len(held) if few else [*held[1::2], held[-1] if held[1:] else (None, [])]
+            pairs = list(zip(held if few else held[::2], others))
+            held, length = [self._halved(x, y, length) for x, y in pairs], length // 2
+        found = {j: (vector, lane) for vector, owners in held for lane, j in enumerate(owners)}
+        return [b.extract_element(found[j][0], ir.Constant(i32, found[j][1])) for j in range(len(rows))]
+
+    def _halved(self, one: Any, other: Any, length: int) -> Any:
+        """Two vectors of pieces of a length, or one, as one vector of pieces half as long."""
+        owners, size = [*one[1], *other[1]], len(one[1])
+        # Pieces go from block to block where that is one instruction: within 16 bytes, or in steps of 16.
+        block = max(length, 16 // self.align) if other[1] else size
+        block = size if length * self.align > 16 else block
+        low = [
+            start + at + i
+            for block_at in range(0, size, block)
+            for start in (range(0, len(owners), size))
+            for at in range(block_at, block_at + block, length)
+            for i in range(length // 2)
+        ]
+        picks = [ir.Constant(ir.VectorType(ir.IntType(32), len(low)), [k + up for k in low]) for up in (0, length // 2)]
+        second = other[0] if other[1] else one[0]
+        halves = [self.builder.shuffle_vector(one[0], second, pick) for pick in picks]
+        return self.builder.fadd(*halves), [owners[k] for k in low]
 
     @contextmanager
     def loop(self, count: Any, step: int) -> Iterator[Any]:
@@ -186,9 +236,9 @@ def _advance(typing: Any, forward: Any, backward: Any, now: Any, after: Any) -> 
     def generate(v: _Vectors, _: Any, forward: Any, backward: Any, now: Any, after: Any) -> None:
         (size,) = cgutils.unpack_tuple(v.builder, after.shape)
         with v.loop(size, v.lanes) as i:
-            old = v.builder.fneg(v.load(after.data, i))
-            kept = v.builder.fmul(v.load(backward.data, i), old, flags=FAST)
-            v.store(v.fma(v.load(forward.data, i), v.load(now.data, i), kept), after.data, i)
+            moved = v.builder.fmul(v.load(forward.data, i), v.load(now.data, i))
+            kept = v.builder.fmul(v.load(backward.data, i), v.load(after.data, i))
+            v.store(v.builder.fsub(moved, kept), after.data, i)
 
     return types.void(forward, backward, now, after), _vector_code(generate)
 
@@ -199,24 +249,25 @@ def _project(typing: Any, rows: Any, y: Any, out: Any) -> Any:
         b = v.builder
         count, size = cgutils.unpack_tuple(b, rows.shape)
 
+        parts = WIDEST // v.align // v.lanes  # registers that a row's sums take
+
         def group(rows_here: int, first: Any) -> None:
-            # Few rows leave the adders waiting for each other: give each row two sums then.
-            sums = 2 if rows_here <= 4 and v.lanes * 2 <= PADDING else 1
             bases = [b.gep(rows.data, [b.mul(b.add(first, INT(j)), size)]) for j in range(rows_here)]
-            held = [[cgutils.alloca_once(b, v.type) for _ in range(sums)] for _ in bases]
-            for total in (total for row in held for total in row):
-                b.store(v.zero, total)
-            with v.loop(size, v.lanes * sums) as i:
-                for part in range(sums):
+            held = [[cgutils.alloca_once_value(b, v.zero) for _ in range(parts)] for _ in bases]
+            for sums in held:
+                for part in sums:
+                    b.store(v.zero, part)
+            with v.loop(size, parts * v.lanes) as i:
+                for part in range(parts):
                     at = b.add(i, INT(part * v.lanes))
                     value = v.load(y.data, at)
-                    for base, row in zip(bases, held, strict=True):
-                        b.store(v.fma(v.load(base, at), value, b.load(row[part])), row[part])
-            for j, row in enumerate(held):
-                total = b.load(row[0]) if sums == 1 else v.add(b.load(row[0]), b.load(row[1]))
-                b.store(v.total(total), b.gep(out.data, [b.add(first, INT(j))]))
+                    for base, sums in zip(bases, held, strict=True):
+                        b.store(v.plus(b.load(sums[part]), v.load(base, at), value), sums[part])
+            for j, total in enumerate(v.totals([[b.load(part) for part in sums] for sums in held])):
+                b.store(total, b.gep(out.data, [b.add(first, INT(j))]))
 
-        v.in_groups(count, 8, group)
+        # As many rows at once as leave some registers for what is read: a row's own sum knows nothing of the others.
+        v.in_groups(count, min(TOGETHER, max(1, (v.registers - 4) // parts)), group)
 
     return types.void(rows, y, out), _vector_code(generate)
 
@@ -232,12 +283,12 @@ def _spread(typing: Any, gain: Any, rows: Any, force: Any, which: Any, count: An
             bases = [b.gep(rows.data, [b.mul(k, size)]) for k in chosen]
             forces = [v.splat(b.load(b.gep(force.data, [k]))) for k in chosen]
             with v.loop(size, v.lanes) as i:
-                total = b.fmul(forces[0], v.load(bases[0], i), flags=FAST)
+                total = b.fmul(forces[0], v.load(bases[0], i))
                 for base, f in zip(bases[1:], forces[1:], strict=True):
-                    total = v.fma(f, v.load(base, i), total)
-                v.store(v.fma(total, v.load(gain.data, i), v.load(y.data, i)), y.data, i)
+                    total = v.plus(total, f, v.load(base, i))
+                v.store(v.plus(v.load(y.data, i), total, v.load(gain.data, i)), y.data, i)
 
-        v.in_groups(count, 8, group)
+        v.in_groups(count, TOGETHER, group)
 
     return types.void(gain, rows, force, which, types.int64, y), _vector_code(generate)
 
@@ -254,16 +305,16 @@ def _stiff_step(typing: Any, taps: Any, x: Any, y: Any, w: Any, first: Any, coun
         def both(at: Any) -> tuple[Any, Any]:
             """u and the sum a1 u + b1 u- that its neighbours need."""
             now = v.load(x.data, at)
-            return now, v.fma(a1, now, b.fmul(b1, v.load(y.data, at), flags=FAST))
+            return now, v.plus(b.fmul(b1, v.load(y.data, at)), a1, now)
 
         def step(at: Any, left: Any, here: Any, right: Any, limit: Any = None) -> None:
-            total = v.fma(a0, here[0], b.fmul(b0, v.load(y.data, at), flags=FAST))
-            total = v.add(total, v.add(v.shifted(left[1], here[1], 1), v.shifted(here[1], right[1], -1)))
-            total = v.fma(a2, v.add(v.shifted(left[0], here[0], 2), v.shifted(here[0], right[0], -2)), total)
+            total = v.plus(b.fmul(b0, v.load(y.data, at)), a0, here[0])
+            total = b.fadd(total, b.fadd(v.shifted(left[1], here[1], 1), v.shifted(here[1], right[1], -1)))
+            total = v.plus(total, a2, b.fadd(v.shifted(left[0], here[0], 2), v.shifted(here[0], right[0], -2)))
             if limit is not None:
                 # Beyond the last entry stands its odd image, of which S2 alone sees more than zero.
-                image = b.select(v.lanes_equal(b.sub(limit, INT(1))), b.fmul(a2, here[0], flags=FAST), v.zero)
-                total = b.select(v.lanes_below(limit), b.fsub(total, image, flags=FAST), v.zero)
+                image = b.select(v.lanes_equal(b.sub(limit, INT(1))), b.fmul(a2, here[0]), v.zero)
+                total = b.select(v.lanes_below(limit), b.fsub(total, image), v.zero)
             v.store(total, w.data, at)
 
         held = [cgutils.alloca_once(b, v.type) for _ in range(4)]
@@ -289,8 +340,14 @@ def _stiff_step(typing: Any, taps: Any, x: Any, y: Any, w: Any, first: Any, coun
                 b.store(value, slot)
 
         before_last = b.sub(last, INT(v.lanes))
-        with cgutils.for_range_slice(b, first, before_last, INT(v.lanes)) as (at, _):
+        # Two vectors a round, so that no time is spent on handing over what is held.
+        odd = b.and_(b.sub(before_last, first), INT(v.lanes))
+        paired = b.sub(before_last, odd)
+        with cgutils.for_range_slice(b, first, paired, INT(2 * v.lanes)) as (at, _):
             inner(at, lambda pair: pair)
+            inner(b.add(at, INT(v.lanes)), lambda pair: pair)
+        with b.if_then(b.and_(b.icmp_signed(">", before_last, paired), b.icmp_signed(">", before_last, first))):
+            inner(paired, lambda pair: pair)
         with b.if_then(b.icmp_signed(">", last, first)):
             inner(before_last, ending)
         here = ending((b.load(held[2]), b.load(held[3])))
@@ -305,17 +362,18 @@ def _stencil(typing: Any, now: Any, before: Any, x: Any, y: Any, w: Any, first: 
 
     def generate(v: _Vectors, args: Any, now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> None:
         b = v.builder
-        terms = []
+        sides, middle = [], []
         for source, taps, length in ((x, now, reach[0]), (y, before, reach[1])):
-            terms += [(source.data, j, v.splat(t)) for j, t in enumerate(cgutils.unpack_tuple(b, taps, length))]
+            tap, *others = (v.splat(t) for t in cgutils.unpack_tuple(b, taps, length))
+            middle.append((source.data, tap))
+            sides += [(source.data, j + 1, other) for j, other in enumerate(others)]
 
         def vector(i: Any) -> None:
-            total = v.zero
-            for base, j, tap in terms:
-                value = v.load(base, b.sub(i, INT(j)))
-                if j:
-                    value = v.add(value, v.load(base, b.add(i, INT(j))))
-                total = v.fma(tap, value, total)
+            here, earlier = (b.fmul(tap, v.load(base, i)) for base, tap in middle)
+            total = b.fadd(here, earlier)
+            for base, j, tap in sides:
+                pair = b.fadd(v.load(base, b.sub(i, INT(j))), v.load(base, b.add(i, INT(j))))
+                total = v.plus(total, tap, pair)
             v.store(total, w.data, i)
 
         last = b.sub(b.add(first, count), INT(v.lanes))
@@ -349,7 +407,7 @@ def _compiled_stiff_step(taps: Any, x: Any, y: Any, w: Any, first: Any, count: A
 
 @overload(stencil, **INTO_CALLER)
 def _compiled_stencil(now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> Any:
-    lanes = VECTOR_BYTES // (w.dtype.bitwidth // 8)
+    lanes = WIDEST // (w.dtype.bitwidth // 8)  # at most
 
     def code(now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> None:
         if count >= lanes:

@@ -23,6 +23,8 @@ ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room)
 FLOORS = (
     {"errors", "units", "cache", "machine_code", "compiled", "vectors", "aligned", "versions", "reading", "printable"}
     | {
+        "elementary",
+        "elementwise",
         "ending",
         "interrupts",
         "layout",
@@ -243,6 +245,39 @@ def test_midi_is_spelled_in_one_place() -> None:
                     found.setdefault(file.relative_to(ROOT).as_posix(), set()).add(token.string)
     assert found.pop("engine/messages.py")
     assert found == OTHER_BYTES
+
+
+def test_no_library_decides_a_sum_of_design() -> None:
+    """Its sums differ with the processor and the threads: linear.py has its own. References and pictures may."""
+    forbidden = {"linalg", "fft", "dot", "vdot", "inner", "matmul", "einsum", "tensordot", "interp", "convolve"}
+    for file in SOURCES:
+        rooms = name_of(file).split(".")
+        if rooms[0] not in ("physics", "preset", "synth") or "reference" in rooms:
+            continue
+        for node in ast.walk(tree(file)):
+            assert not isinstance(node, ast.MatMult), f"{name_of(file)}: @ is a library's"
+            assert getattr(node, "attr", "") not in forbidden, f"{name_of(file)}: {ast.unparse(node)}"
+
+
+# What reaches the sound takes these from elementary.py and elementwise.py: libraries differ in the last digit.
+INEXACT = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "power", "pow", "float_power", "cbrt", "hypot"} | {
+    prefix + name for prefix in ("", "a", "arc") for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")
+}
+SOUNDING = [f for f in SOURCES if name_of(f).split(".")[0] in ("physics", "preset", "synth", "units", "offline")]
+
+
+@pytest.mark.parametrize("file", [f for f in SOUNDING if "reference" not in name_of(f)], ids=name_of)
+def test_no_library_takes_a_sine_that_is_heard(file: Path) -> None:
+    for node in ast.walk(tree(file)):
+        if isinstance(node, ast.ImportFrom) and node.module in ("math", "numpy", "cmath"):
+            assert not {alias.name for alias in node.names} & INEXACT, f"{name_of(file)} takes it from {node.module}"
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("np", "math"):
+            assert node.attr not in INEXACT, f"{name_of(file)}: {node.value.id}.{node.attr}"
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            # Squares are products, in compiled code and of arrays; powers of whole numbers and decimals are exact.
+            base, power = ast.unparse(node.left), ast.unparse(node.right)
+            exact = power == "2" or base.lstrip("-").isdigit() or base.startswith("int(") or "Decimal" in base
+            assert exact, f"{name_of(file)}: {base} ** {power}"
 
 
 # --- size and form ----------------------------------------------------------------------------------------------------

@@ -6,10 +6,9 @@ blocks of 400 ms, one every 100 ms; blocks below -70 LUFS are left out, then tho
 
 from __future__ import annotations
 
-from math import log10
-
 import numpy as np
 
+from engine.elementary import log10, power
 from engine.files.audio_file import Sound
 from engine.synth.weighting import OFFSET, k_weighting, weigh
 
@@ -51,9 +50,9 @@ class Loudness:
         blocks = blocks[blocks > _power(_ABSOLUTE_GATE)]
         if not blocks.size:
             return None
-        blocks = blocks[blocks > blocks.mean() * 10.0 ** (_RELATIVE_GATE / 10.0)]
+        blocks = blocks[blocks > blocks.mean() * power(10.0, _RELATIVE_GATE / 10.0)]
         return OFFSET + 10.0 * log10(float(blocks.mean()))
 
 
 def _power(lufs: float) -> float:
-    return float(10.0 ** ((lufs - OFFSET) / 10.0))
+    return float(power(10.0, (lufs - OFFSET) / 10.0))

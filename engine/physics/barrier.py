@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from engine.errors import PhysicsError
+from engine.physics.linear import between
 from engine.physics.string import Array
 
 
@@ -44,7 +45,7 @@ class Table:
     heights: tuple[float, ...]
 
     def __call__(self, x: Array, /) -> Array:
-        return np.interp(x, self.x, self.heights)
+        return between(x, np.array(self.x), np.array(self.heights))
 
 
 @dataclass(frozen=True)

@@ -8,20 +8,24 @@ NUMERICS section 2); g decides accuracy, and whether the contact sticks or pulls
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import elementwise
 from engine.compiled import inlined
+from engine.elementary import power
 from engine.errors import PhysicsError
 from engine.layout import Integers, Vector
 from engine.physics.barrier import ContactPoints
+from engine.physics.linear import product, solve, total
 from engine.physics.problem import Contact
 from engine.physics.string import Array
 
 MOST_PRESSED = 256  # points of an equilibrium, which takes as long as their cube
-PATIENCE = 4  # Newton steps without gain of energy; each doubles the digits of what was found before
+PATIENCE = 4  # Newton steps without gain; each doubles the digits of what was found before
 
 SHIPPED = 0  # non-adhesive: capped gradient, released whole, secant at entry
 PLAIN = 1  # paper 002 eq. (26): for comparison only
@@ -66,7 +70,7 @@ def law(points: ContactPoints, contact: Contact, rate: float, dtype: Any = np.fl
 def psi_at(penetration: Array, points: ContactPoints, exponent: float) -> Array:
     """psi = sqrt(2 phi) at a penetration."""
     eta = np.clip(penetration, 0.0, None)
-    return np.sqrt(2.0 * points.stiffness / (exponent + 1.0)) * eta ** ((exponent + 1.0) / 2.0)
+    return np.sqrt(2.0 * points.stiffness / (exponent + 1.0)) * elementwise.power(eta, (exponent + 1.0) / 2.0)
 
 
 @inlined
@@ -78,7 +82,7 @@ def raised(eta: Any, law: Law) -> Any:
         return np.sqrt(np.sqrt(eta))
     if law.form == HALF:
         return np.sqrt(eta)
-    return eta**law.power
+    return law.slope.dtype.type(power(eta, law.power))
 
 
 @inlined
@@ -211,33 +215,48 @@ def _solve(compliance: Array, height: Array, stiffness: Array, exponent: float) 
     """The forces where all points are above the rest line, by damped Newton.
 
     The residual is the gradient of a convex energy in the metric of S, so the energy guards each step; and where a very
-    stiff contact lets no residual fall to rounding, an energy that falls no more ends the search.
+    stiff contact lets no residual fall to rounding, the search ends when neither energy nor residual falls any more.
     """
-    force, idle = np.zeros(height.size), 0
+    force, idle, least = np.zeros(height.size), 0, inf
 
     def stored(force: Array) -> float:
-        moved = compliance @ force
-        contact = stiffness * np.clip(height - moved, 0.0, None) ** (exponent + 1.0) / (exponent + 1.0)
-        return float(0.5 * force @ moved + contact.sum())
+        moved = product(force, compliance)  # which is symmetric, and this way round faster
+        contact = stiffness * elementwise.power(np.clip(height - moved, 0.0, None), exponent + 1.0) / (exponent + 1.0)
+        return total(0.5 * force * moved + contact)
 
     for _ in range(2 * MOST_PRESSED):
-        eta = np.clip(height - compliance @ force, 0.0, None)
-        spring = stiffness * eta**exponent
+        eta = np.clip(height - product(force, compliance), 0.0, None)
+        spring = stiffness * elementwise.power(eta, exponent)
         step = spring - force
-        if np.abs(step).max() <= 1e-14 * (np.abs(force).max() + np.abs(spring).max()):
+        residual = float(np.abs(step).max())
+        if residual <= 1e-14 * (np.abs(force).max() + np.abs(spring).max()):
             break
-        on, off = np.flatnonzero(eta > 0.0), np.flatnonzero(eta <= 0.0)
-        slope = (exponent * stiffness[on] * eta[on] ** (exponent - 1.0))[:, None]
-        wanted = step[on] - slope[:, 0] * (compliance[np.ix_(on, off)] @ step[off])
-        try:
-            step[on] = np.linalg.solve(np.eye(on.size) + slope * compliance[np.ix_(on, on)], wanted)
-        except np.linalg.LinAlgError:  # so stiff that points beside each other are one
+        step = _newton(compliance, exponent * stiffness * elementwise.power(eta, exponent - 1.0) * (eta > 0.0), step)
+        if not np.isfinite(step).all():  # so stiff that points beside each other are one
             break
         before, part = stored(force), 1.0
         while (after := stored(force + part * step)) > before * (1.0 + 1e-12) and part > 1e-6:
             part *= 0.5
         force = force + part * step
-        idle = idle + 1 if after >= before * (1.0 - 1e-12) else 0
+        fell = after < before * (1.0 - 1e-12) or residual < 0.5 * least
+        idle, least = 0 if fell else idle + 1, min(least, residual)
         if idle == PATIENCE:
             break
     return force
+
+
+def _newton(compliance: Array, slope: Array, step: Array) -> Array:
+    """The solution of (1 + G S) x = step, where springs of stiffness G = diag(slope) move each other by S.
+
+    With x = sqrt(G) y the matrix is symmetric and at least one, however stiff the springs; slack ones have x = step.
+    """
+    on = np.flatnonzero(slope > 0.0)
+    slack = step.copy()
+    slack[on] = 0.0
+    x, root = step[on] - slope[on] * product(slack, compliance)[on], np.sqrt(slope[on])
+    matrix = compliance[np.ix_(on, on)] * root * root[:, None]
+    matrix.flat[:: on.size + 1] += 1.0
+    x /= root
+    solve(matrix, x)
+    slack[on] = root * x
+    return slack

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.compiled import called_by_python, inlined
+from engine.elementary import cos, sinh
 from engine.errors import PhysicsError
 from engine.physics.string import Array, require
 
@@ -62,5 +63,5 @@ def add_pulse(shape: Any, peak: Any, length: Any, age: Any, force: Any) -> None:
 def course(shape: Any, t: Any, length: Any) -> Any:
     """Share of the peak force, t of `length` steps after the onset: from zero to one and back to zero."""
     if shape == DRAWN:  # a finger that draws the string aside, slips and lets go (van Walstijn et al., DAFx-16)
-        t = 0.5 * (t + length * np.sinh(SUDDEN * t / length) / np.sinh(SUDDEN))
-    return 0.5 * (1.0 - np.cos(2.0 * pi / length * t))  # paper 002, section 3
+        t = 0.5 * (t + length * sinh(SUDDEN * t / length) / sinh(SUDDEN))
+    return 0.5 * (1.0 - cos(2.0 * pi / length * t))  # paper 002, section 3

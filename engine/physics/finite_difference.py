@@ -17,18 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.compiled import called_by_python, copy, inlined
-from engine.errors import PhysicsError
 from engine.layout import Integers, Matrix, Vector
 from engine.physics import contact
 from engine.physics.barrier import Barrier, ContactPoints
 from engine.physics.contact import Law, Touch
-from engine.physics.grid import MARGIN, REACH, Grid, difference_taps, grid, interpolation, symbol
+from engine.physics.grid import MARGIN, REACH, Grid, difference_taps, grid, interpolation
+from engine.physics.linear import product
 from engine.physics.problem import Pickup, Problem
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
+from engine.physics.spots import Spots, compliance, contact_spots, shared
 from engine.physics.string import Array, String
 from engine.vectors import PADDING, stencil, stiff_step
 
-MOST_WEIGHTS = 2**20  # contact points times intervals
 TAPS = 4  # nodes that excitation and pickups are interpolated over (the same for both: reciprocity is exact)
 
 
@@ -118,14 +118,14 @@ def design(
     g = grid(problem.string, rate, margin) if on is None else on
     points = problem.grid_points(g.intervals)
     pressed = bool(contact.pressing(points).any())
-    # Nodes over a barrier that the resting string clears are never asked for their weights.
+    # Nodes over a barrier that the resting string clears are never asked where they are.
     lone = isinstance(problem.barrier, Barrier) and not pressed
-    weights = np.zeros((0, g.intervals - 1)) if lone else contact_weights(points, g)
-    rest, psi = equilibrium(problem, points, g, weights)
+    spots = Spots(np.zeros(0, np.int64), np.zeros((0, 2))) if lone else contact_spots(points, g)
+    rest, psi = equilibrium(problem, points, g, spots)
     coefficients = Coefficients(
         _stencil(problem.string, g, rate, dtype),
         _ports(problem, g, rate, dtype),
-        _surface(problem, points, g, weights, rate, contact.law(points, problem.contact, rate, dtype, rule)),
+        _surface(problem, points, g, spots, rate, contact.law(points, problem.contact, rate, dtype, rule)),
         _meter(problem.string, g, rate, dtype),
         np.pad(rest, (REACH + 1, REACH + 1 + PADDING)).astype(dtype),
         psi.astype(dtype),
@@ -133,51 +133,20 @@ def design(
     return Design(problem, rate, g, points, coefficients)
 
 
-def equilibrium(problem: Problem, points: ContactPoints, g: Grid, weights: Array) -> tuple[Array, Array]:
+def equilibrium(problem: Problem, points: ContactPoints, g: Grid, spots: Spots) -> tuple[Array, Array]:
     """Where the string rests, at the moving nodes, and psi at the points."""
     up = contact.pressing(points)
     if not up.any():
         return np.zeros(g.intervals - 1), np.zeros(points.height.size)
-    nodes, at_points = compliance(problem.string, g, weights[up])
+    nodes, at_points = compliance(problem.string, g, Spots(spots.node[up], spots.two[up]))
     above = ContactPoints(points.position[up], points.height[up], points.stiffness[up])
-    rest = nodes @ contact.equilibrium(at_points, above, problem.contact.exponent)
-    return rest, contact.psi_at(points.height - weights @ rest, points, problem.contact.exponent)
+    rest = product(nodes, contact.equilibrium(at_points, above, problem.contact.exponent))
+    return rest, contact.psi_at(points.height - spots.read(rest), points, problem.contact.exponent)
 
 
 def node_answer(string: String, g: Grid, rate: float) -> float:
     """Displacement of a moving node, one step on, per newton: k^2 / (rho h (1 + s0 k))."""
-    return 1.0 / (rate**2 * string.density * g.spacing * (1.0 + g.loss.terms[0] / rate))
-
-
-def contact_weights(points: ContactPoints, g: Grid) -> Array:
-    """Displacement at each contact point from the moving nodes: a row each, one node or two."""
-    if points.position.size * g.intervals > MOST_WEIGHTS:
-        limit = f"{points.position.size} contact points on a grid of {g.intervals} intervals are too many"
-        remedy = "press the string at fewer places, raise its pitch, or take model: modal"
-        raise PhysicsError("barrier", f"{points.position.size} points", limit, remedy)
-    weights = np.zeros((points.position.size, g.intervals - 1))
-    for row, x in zip(weights, points.position, strict=True):
-        node, two = interpolation(float(x), g.spacing, g.intervals, 2)
-        row[node - 1 : node + 1] = two
-    return weights
-
-
-def compliance(string: String, g: Grid, weights: Array) -> tuple[Array, Array]:
-    """Static displacement of the moving nodes, and of the points weights @ u, per newton at each point.
-
-    The grid's stiffness has the sines as eigenvectors, so no matrix is solved.
-    """
-    s = symbol(string.wavenumbers(g.intervals - 1), g.spacing)
-    softness = 2.0 / (g.intervals * g.spacing * (string.tension * s + string.stiffness * s**2))
-    nodes = _sines(_sines(weights) * softness).T
-    return nodes, weights @ nodes
-
-
-def _sines(rows: Array) -> Array:
-    """sum over m of rows[:, m - 1] sin(pi m j / N) for j = 1 .. N - 1: the odd image of a row has only sines."""
-    gap = np.zeros((len(rows), 1))
-    odd = np.concatenate([gap, rows, gap, -rows[:, ::-1]], axis=1)
-    return -0.5 * np.fft.rfft(odd, axis=1).imag[:, 1:-1]
+    return 1.0 / (rate * rate * string.density * g.spacing * (1.0 + g.loss.terms[0] / rate))
 
 
 def pickup_taps(string: String, g: Grid, pickup: Pickup) -> tuple[int, Array]:
@@ -185,14 +154,14 @@ def pickup_taps(string: String, g: Grid, pickup: Pickup) -> tuple[int, Array]:
     if pickup.kind != "bridge_force":
         return interpolation(pickup.at * string.length, g.spacing, g.intervals, min(TAPS, g.intervals - 1))
     # T u_x - EI u_xxx at the support, centred on it by the odd image: u_1/h and (u_2 - 2 u_1)/h^3.
-    near = string.tension / g.spacing + 2.0 * string.stiffness / g.spacing**3
-    far = -string.stiffness / g.spacing**3
+    bend = string.stiffness / (g.spacing * g.spacing * g.spacing)
+    near, far = string.tension / g.spacing + 2.0 * bend, -bend
     return (1, np.array([near, far])) if pickup.at == 0.0 else (g.intervals - 2, np.array([far, near]))
 
 
 def _stencil(string: String, g: Grid, rate: float, dtype: Any) -> Stencil:
     k, terms = 1.0 / rate, g.loss.terms
-    elastic = difference_taps((0.0, string.tension, string.stiffness), g.spacing) * (k**2 / string.density)
+    elastic = difference_taps((0.0, string.tension, string.stiffness), g.spacing) * (k * k / string.density)
     before = difference_taps((0.0, *terms[1:]), g.spacing) * (2.0 * k)
     now = -elastic - before
     now[0] += 2.0
@@ -213,27 +182,22 @@ def _ports(problem: Problem, g: Grid, rate: float, dtype: Any) -> Ports:
     return Ports(node, inject.astype(dtype), np.array([n for n, _ in heard], np.int64), pickup.astype(dtype))
 
 
-def _surface(problem: Problem, points: ContactPoints, g: Grid, weights: Array, rate: float, law: Law) -> Touchable:
+def _surface(problem: Problem, points: ContactPoints, g: Grid, spots: Spots, rate: float, law: Law) -> Touchable:
     dtype = law.slope.dtype.type
     answer = node_answer(problem.string, g, rate)
     on_nodes = isinstance(problem.barrier, Barrier)
-    obstacles = 0 if on_nodes else points.height.size
-    node, two = np.zeros(obstacles, np.int64), np.zeros((obstacles, 2))
-    for i in range(obstacles):
-        node[i], two[i] = interpolation(float(points.position[i]), g.spacing, g.intervals, 2)
+    obstacles = Spots(spots.node[:0], spots.two[:0]) if on_nodes else spots
     first = round(float(points.position[0]) / g.spacing) if on_nodes else 0
-    response = answer * weights[:obstacles] @ weights[:obstacles].T
-    return Touchable(
-        points.height.astype(dtype), law, dtype(answer), first, node, two.astype(dtype), response.astype(dtype)
-    )
+    two, response = obstacles.two.astype(dtype), (answer * shared(obstacles)).astype(dtype)
+    return Touchable(points.height.astype(dtype), law, dtype(answer), first, obstacles.node, two, response)
 
 
 def _meter(string: String, g: Grid, rate: float, dtype: Any) -> EnergyTerms:
     h, mass, terms = g.spacing, string.density * g.spacing, g.loss.terms
     return EnergyTerms(
-        dtype(0.5 * mass * rate**2),
+        dtype(0.5 * mass * rate * rate),
         dtype(0.5 * string.tension / h),
-        dtype(0.5 * string.stiffness / h**3),
+        dtype(0.5 * string.stiffness / (h * h * h)),
         dtype(0.5 * mass * terms[0] * rate),
         (difference_taps((0.0, *terms[1:]), h) * (0.5 * mass * rate)).astype(dtype),
     )
@@ -274,16 +238,16 @@ def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
     s.level1[REACH : REACH + n + 1] = initial(np.arange(n + 1) * d.grid.spacing)
     s.level1[[REACH, REACH + n]] = 0.0
     _reflect(s.level1, n)
-    k2 = 1.0 / d.rate**2 / d.problem.string.density
+    k2 = 1.0 / (d.rate * d.rate) / d.problem.string.density
     taps = difference_taps((0.0, d.problem.string.tension, d.problem.string.stiffness), d.grid.spacing) * k2
     inner = slice(REACH + 1, REACH + n)
     s.level0[:] = s.level1
     for j in range(-REACH, REACH + 1):
         s.level0[inner] -= 0.5 * taps[abs(j)] * s.level1[REACH + 1 + j : REACH + n + j]
     _reflect(s.level0, n)
-    weights = contact_weights(d.points, d.grid)
-    s.touch.now[:] = weights @ s.level1[inner]
-    s.touch.before[:] = weights @ s.level0[inner]
+    spots = contact_spots(d.points, d.grid)
+    s.touch.now[:] = spots.read(s.level1[inner])
+    s.touch.before[:] = spots.read(s.level0[inner])
     s.touch.psi[:] = contact.psi_at(d.points.height - s.touch.now, d.points, d.problem.contact.exponent)
 
 

@@ -15,14 +15,17 @@ from typing import Any
 
 import numpy as np
 
+from engine import elementwise
 from engine.compiled import called_by_python
 from engine.errors import PhysicsError
+from engine.physics.linear import orthonormalise, product, solve, upper_solve
 from engine.physics.string import Array, Loss, String
 
 MARGIN = 1.02  # spacing above the limit: at the limit the shortest wave costs no energy (NUMERICS section 3)
 AUDIBLE = (20.0, 20_000.0)  # Hz
 REACH = 4  # most neighbours a difference may use on each side
 WORST_FIT = 0.10
+ROUNDS = 60  # of a fit
 MOST_INTERVALS = 2**20  # some hundred times what can be played in real time
 
 
@@ -49,13 +52,13 @@ class Grid:
 
 def symbol(b: Array, spacing: float) -> Array:
     """B(b), the grid's answer to b^2."""
-    return (2.0 / spacing * np.sin(0.5 * b * spacing)) ** 2
+    return (2.0 / spacing * elementwise.sin(0.5 * b * spacing)) ** 2
 
 
 def courant(string: String, b: Array, spacing: float, rate: float) -> Array:
     """Q(b); without loss sin^2(w k / 2) = Q (T5)."""
     s = symbol(b, spacing)
-    return 0.25 * (string.tension * s + string.stiffness * s**2) / (string.density * rate**2)
+    return 0.25 * (string.tension * s + string.stiffness * s**2) / (string.density * rate * rate)
 
 
 def backward_loss(terms: tuple[float, ...], b: Array, spacing: float) -> Array:
@@ -70,8 +73,8 @@ def grid(string: String, rate: float, margin: float = MARGIN) -> Grid:
     """The finest stable grid with `margin`, and the losses that go with it."""
     k = 1.0 / rate
     speed, bend, s2 = string.tension / string.density, string.stiffness / string.density, string.loss.s2
-    a = speed * k**2 + 4.0 * s2 * k
-    limit = sqrt(0.5 * (a + sqrt(a**2 + 16.0 * bend * k**2)))
+    a = speed * k * k + 4.0 * s2 * k
+    limit = sqrt(0.5 * (a + sqrt(a * a + 16.0 * bend * k * k)))
     intervals = int(string.length / (margin * limit))
     if intervals > MOST_INTERVALS:
         raise PhysicsError(
@@ -96,7 +99,7 @@ def grid(string: String, rate: float, margin: float = MARGIN) -> Grid:
             return Grid(intervals, spacing, limit, fit)
         # Fitted losses may ask for more room than s2 alone. The load falls at most with the power 2 REACH of the
         # spacing, so no grid that would do is stepped over, and few are fitted in vain.
-        intervals = min(intervals - 1, int(intervals * load ** (-0.5 / REACH)))
+        intervals = min(intervals - 1, int(intervals / sqrt(sqrt(sqrt(load)))))  # the 2 REACH-th root
         if intervals < 3:
             raise PhysicsError("string.loss", string.loss, "too strong for this sample rate", "lower s1 or s3")
 
@@ -136,42 +139,79 @@ def _audible(string: String, intervals: int) -> Array:
 
 
 def _minimax(loss: Loss, b: Array, spacing: float, reach: int) -> LossFit:
-    """Least worst relative error by Lawson's iteration: reweight a least-squares fit towards where it is worst."""
-    thinned = b[np.unique(np.geomspace(1, b.size, 96).astype(int)) - 1]
+    """Least worst relative error of a few powers of the symbol."""
+    # What is a whole number stays one, however the library rounds its powers.
+    thinned = b[np.unique((np.geomspace(1, b.size, 96) * (1.0 + 1e-9)).astype(int)) - 1]
+    top = float(symbol(b, spacing).max())
 
     def parts(b: Array) -> tuple[Array, Array]:
-        s = symbol(b, spacing)
-        whole = loss.s0 + loss.s1 * b + loss.s2 * s + loss.s3 * b**3
-        target = (loss.s1 * b + loss.s3 * b**3) / whole
-        return (s / top)[:, None] ** np.arange(reach + 1) / whole[:, None], target
+        s, cube = symbol(b, spacing), b * b * b
+        whole = loss.s0 + loss.s1 * b + loss.s2 * s + loss.s3 * cube
+        basis = np.ones((reach + 1, b.size))
+        for power in range(reach):
+            basis[power + 1] = basis[power] * (s / top)
+        return basis / whole, (loss.s1 * b + loss.s3 * cube) / whole
 
-    top = float(symbol(b, spacing).max())
-    basis, target = parts(thinned)
-    orthonormal, triangle = np.linalg.qr(basis)
-    weight = np.full(thinned.size, 1.0 / thinned.size)
-    for _ in range(60):
-        weighted = orthonormal.T * weight
-        found = np.linalg.solve(weighted @ orthonormal, weighted @ target)
-        error = np.abs(orthonormal @ found - target)
-        if error.max() == 0.0:
-            break
-        weight = weight * error + 1e-9
-        weight /= weight.sum()
-    terms = np.linalg.solve(triangle, found)
+    terms = np.zeros(reach + 1)
+    lawson(*parts(thinned), np.zeros((2, thinned.size)), np.zeros((2, reach + 1, reach + 1)), terms)
     basis, target = parts(b)
-    worst = float(np.abs(basis @ terms - target).max())
-    terms = terms / top ** np.arange(reach + 1)
+    worst = float(np.abs(product(terms, basis) - target).max())
+    scale = 1.0
+    for power in range(reach + 1):
+        terms[power] /= scale
+        scale *= top
     terms[0] += loss.s0
     terms[1] += loss.s2
     return LossFit(tuple(float(r) for r in terms), worst)
 
 
+@called_by_python
+def lawson(basis: Any, target: Any, scratch: Any, tables: Any, found: Any) -> None:
+    """The factors by which rows of `basis` come nearest to `target` where they are farthest from it.
+
+    By Lawson's iteration: a least-squares fit is reweighted towards where it is worst. `basis` becomes orthonormal.
+    """
+    weight, error, triangle, system = scratch[0], scratch[1], tables[0], tables[1]
+    terms, points = basis.shape
+    orthonormalise(basis, triangle)
+    for n in range(points):
+        weight[n] = 1.0 / points
+    for _ in range(ROUNDS):
+        for i in range(terms):
+            found[i] = 0.0
+            for j in range(terms):
+                system[i, j] = 0.0
+        for n in range(points):
+            for i in range(terms):
+                part = weight[n] * basis[i, n]
+                found[i] += part * target[n]
+                for j in range(i, terms):
+                    system[i, j] += part * basis[j, n]
+        solve(system, found)
+        worst = whole = 0.0
+        for n in range(points):
+            fitted = 0.0
+            for i in range(terms):
+                fitted += found[i] * basis[i, n]
+            error[n] = abs(fitted - target[n])
+            worst = max(worst, error[n])
+        if worst == 0.0:
+            break
+        for n in range(points):
+            weight[n] = weight[n] * error[n] + 1e-9
+            whole += weight[n]
+        for n in range(points):
+            weight[n] /= whole
+    upper_solve(triangle, found)
+
+
 def difference_taps(terms: tuple[float, ...], spacing: float) -> Array:
     """Symmetric taps 0..REACH of r0 + r1 (-d_xx) + r2 (-d_xx)^2 + ...: binomials of each power."""
-    taps = np.zeros(REACH + 1)
+    taps, square = np.zeros(REACH + 1), 1.0
     for p, r in enumerate(terms):
         for j in range(p + 1):
-            taps[j] += r / spacing ** (2 * p) * (-1) ** j * comb(2 * p, p + j)
+            taps[j] += r / square * (-1) ** j * comb(2 * p, p + j)
+        square *= spacing * spacing
     return taps
 
 

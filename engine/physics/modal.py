@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import elementwise
 from engine.aligned import zeros
 from engine.compiled import called_by_python, copy, inlined, native
 from engine.errors import PhysicsError
@@ -25,6 +26,7 @@ from engine.layout import Integers, Matrix, Vector
 from engine.physics import contact
 from engine.physics.barrier import ContactPoints
 from engine.physics.contact import Law, Touch
+from engine.physics.linear import product
 from engine.physics.problem import Pickup, Problem
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
 from engine.physics.string import Array, String
@@ -88,7 +90,7 @@ def modes(string: String, rate: float, band: float = inf) -> Modes:
     b = string.wavenumbers(count)
     decay = string.loss.rate(b)
     squared = string.undamped_frequency(b) ** 2 - decay**2
-    kept = np.cumprod((squared > 0.0) & (squared < limit**2)).astype(bool)
+    kept = np.logical_and.accumulate((squared > 0.0) & (squared < limit * limit))
     if not kept.any():
         f1 = float(string.undamped_frequency(b[:1])[0]) / (2.0 * np.pi)
         raise PhysicsError(
@@ -110,22 +112,22 @@ def refuse_excess(string: String, entries: int) -> None:
 
 def poles(m: Modes, rate: float) -> tuple[Array, Array, Array, Array, Array]:
     """R, cos(w k), a*, b* and C = 1/(1 + a* + b*) of the prewarped scheme (paper 004 eq. 21)."""
-    r, o = np.exp(-m.decay / rate), np.cos(m.frequency / rate)
+    r, o = elementwise.exp(-m.decay / rate), elementwise.cos(m.frequency / rate)
     low = 1.0 + 2.0 * r * o + r**2
     return r, o, (1.0 - 2.0 * r * o + r**2) / low, 2.0 * (1.0 - r**2) / low, low / 4.0
 
 
 def shape(b: Array, x: Array) -> Array:
     """Mode shapes sin(b x): a row for each x, a column for each mode."""
-    return np.sin(np.outer(x, b))
+    return elementwise.sin(np.outer(x, b))
 
 
 def pickup_row(string: String, b: Array, pickup: Pickup) -> Array:
     """How each mode sounds at a pickup: displacement (whose difference is the velocity), or pull on the support."""
     if pickup.kind == "bridge_force":
-        pull = string.tension * b + string.stiffness * b**3
+        pull = string.tension * b + string.stiffness * (b * b * b)
         # T u_x - EI u_xxx at x = 0; at the far end the outward slope is -cos(n pi).
-        return pull if pickup.at == 0.0 else -pull * np.cos(b * string.length)
+        return pull if pickup.at == 0.0 else -pull * elementwise.cos(b * string.length)
     return shape(b, np.array([pickup.at * string.length]))[0]
 
 
@@ -138,11 +140,11 @@ def design(
     b, mass, k = m.wavenumber, 0.5 * string.density * string.length, 1.0 / rate
     refuse_excess(string, b.size * (points.height.size + len(problem.pickups)))
     r, o, a_star, b_star, c = poles(m, rate)
-    spread = k**2 / mass * c
+    spread = k * k / mass * c
     touching = shape(b, points.position)
     heard = np.array([pickup_row(string, b, p) for p in problem.pickups]).reshape(-1, b.size)
     rows = np.concatenate([touching, heard])
-    stiffness = 4.0 * mass * a_star / k**2
+    stiffness = 4.0 * mass * a_star / (k * k)
     rest, penetration = resting(touching, stiffness, points, problem.contact.exponent)
 
     def cast(array: Array) -> NDArray[Any]:
@@ -159,9 +161,9 @@ def design(
         response=point_response(cast(rows), cast(spread), points.height.size),
         height=points.height.astype(dtype),
         law=contact.law(points, problem.contact, rate, dtype, rule),
-        inertia=np.array([0.5 * mass / k**2], dtype),
+        inertia=np.array([0.5 * mass / (k * k)], dtype),
         spring=cast(stiffness / 8.0),
-        resistance=cast(0.5 * mass * b_star / k**2),
+        resistance=cast(0.5 * mass * b_star / (k * k)),
         rest=cast(rest),
         rest_psi=contact.psi_at(penetration, points, problem.contact.exponent).astype(dtype),
     )
@@ -172,9 +174,9 @@ def resting(touching: Array, stiffness: Array, points: ContactPoints, exponent: 
     """Where the string rests, mode by mode, and how deep each point is in it then."""
     if not contact.pressing(points).any():
         return np.zeros(stiffness.size), points.height
-    pressed = contact.equilibrium((touching / stiffness) @ touching.T, points, exponent)
-    rest = (pressed @ touching) / stiffness
-    return rest, points.height - touching @ rest
+    pressed = contact.equilibrium(product(touching / stiffness, touching.T), points, exponent)
+    rest = product(pressed, touching) / stiffness
+    return rest, points.height - product(touching, rest)
 
 
 def point_response(rows: NDArray[Any], spread: NDArray[Any], points: int) -> NDArray[Any]:
@@ -226,13 +228,13 @@ def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
     string, b, k = d.problem.string, d.modes.wavenumber, 1.0 / d.rate
     intervals = 8 * b.size
     x = np.arange(1, intervals) * (string.length / intervals)
-    y = shape(b, x).T @ initial(x) * (2.0 / intervals)
+    y = product(shape(b, x).T, initial(x)) * (2.0 / intervals)
     w, sigma = d.modes.frequency, d.modes.decay
-    earlier = y * np.exp(sigma * k) * (np.cos(w * k) - sigma / w * np.sin(w * k))
+    earlier = y * elementwise.exp(sigma * k) * (elementwise.cos(w * k) - sigma / w * elementwise.sin(w * k))
     reset(d.coefficients, s)
     s.even[: b.size], s.odd[: b.size] = y, earlier
-    s.touch.now[:] = shape(b, d.points.position) @ y
-    s.touch.before[:] = shape(b, d.points.position) @ earlier
+    s.touch.now[:] = product(shape(b, d.points.position), y)
+    s.touch.before[:] = product(shape(b, d.points.position), earlier)
     s.touch.psi[:] = contact.psi_at(d.points.height - s.touch.now, d.points, d.problem.contact.exponent)
 
 
@@ -341,7 +343,7 @@ def run(
     c, s = d.coefficients, state(d.coefficients)
     if initial is not None:
         release(d, s, initial)
-    start = c.rows[c.height.size :] @ s.even
+    start = product(c.rows[c.height.size :], s.even)
     steps = force.size if steps is None else steps
     kept = min(most, steps) if listener else steps
     book = log(kept, start.size, c.height.size, c.forward.size, at, c.forward.dtype)
@@ -349,4 +351,4 @@ def run(
     x = np.linspace(0.0, d.problem.string.length, 2 * b.size + 1)
     opened = Run(d.rate, d.points, start, book, x, np.zeros((0, x.size)))
     in_pieces(partial(observe, c, s), force, steps, most, opened, listener)
-    return opened._replace(snapshots=book.shapes[:, : b.size] @ shape(b, x).T)
+    return opened._replace(snapshots=product(book.shapes[:, : b.size], shape(b, x).T))

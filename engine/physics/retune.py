@@ -7,11 +7,14 @@ string left alone afterwards can only lose.
 
 from __future__ import annotations
 
+from math import factorial, pi
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from engine import elementwise
 from engine.compiled import called_by_python, inlined
+from engine.elementary import exp
 from engine.layout import Matrix, Vector
 from engine.physics import contact, finite_difference, modal
 from engine.physics.contact import Law, Touch
@@ -20,8 +23,8 @@ from engine.physics.string import Array
 from engine.vectors import PADDING
 
 # cos(sqrt(z)) = sum (-z)^n / (2n)!: to 1e-15 for z <= pi^2, and the right continuation (cosh) for overdamped modes.
-TAYLOR = tuple(float((-1) ** n / np.prod(np.arange(1.0, 2 * n + 1))) for n in range(16))
-HIGHEST = (0.999 * np.pi) ** 2  # (w k)^2 of the highest mode that may sound
+TAYLOR = tuple((-1) ** n / factorial(2 * n) for n in range(16))
+HIGHEST = 0.999 * pi * (0.999 * pi)  # (w k)^2 of the highest mode that may sound
 
 
 class ModalTuning(NamedTuple):
@@ -44,10 +47,12 @@ def modal_tuning(d: modal.Design) -> ModalTuning:
         return np.pad(array, (0, -array.size % PADDING), constant_values=filling)
 
     return ModalTuning(
-        bend=padded(string.stiffness * b**4 / string.density, 4.0 * HIGHEST / k**2),  # padding lies above Nyquist
+        bend=padded(
+            string.stiffness * (b * b * (b * b)) / string.density, 4.0 * HIGHEST / (k * k)
+        ),  # padding lies above Nyquist
         pull=padded(b**2 / string.density),
         decay=padded(d.modes.decay),
-        shrink=padded(np.exp(-d.modes.decay * k)),
+        shrink=padded(elementwise.exp(-d.modes.decay * k)),
         strike=padded(modal.shape(b, np.array([d.problem.excitation.position * string.length]))[0]),
         mass=0.5 * string.density * string.length,
         step=k,
@@ -57,7 +62,7 @@ def modal_tuning(d: modal.Design) -> ModalTuning:
 @called_by_python
 def tune_modes(t: ModalTuning, tension: Any, damping: Any, c: modal.Coefficients, scratch: Any) -> None:
     """Coefficients for a tension (N) and an added decay rate (1/s). Modes driven past Nyquist fall silent."""
-    k, fade = t.step, np.exp(-damping * t.step)
+    k, fade = t.step, exp(-damping * t.step)
     gain, inertia = k * k / t.mass, 0.5 * t.mass / (k * k)
     for i in range(c.forward.size):
         sigma = t.decay[i] + damping
@@ -93,7 +98,7 @@ class GridTuning(NamedTuple):
 def grid_tuning(d: finite_difference.Design) -> GridTuning:
     """The recipe behind a design's coefficients."""
     string, g, k = d.problem.string, d.grid, 1.0 / d.rate
-    unit = k**2 / string.density
+    unit = k * k / string.density
     answer = finite_difference.node_answer(string, g, d.rate)
     surface, ports = d.coefficients.surface, d.coefficients.ports
     strike = np.zeros(ports.inject.size)

@@ -70,7 +70,7 @@ class String:
     @property
     def inharmonicity(self) -> float:
         """B in f_n = n f0 sqrt(1 + B n^2) (T4)."""
-        return pi**2 * self.stiffness / (self.tension * self.length**2)
+        return pi * pi * self.stiffness / (self.tension * self.length * self.length)
 
     def wavenumbers(self, count: int) -> Array:
         """b_n = n pi / L of the first `count` modes, 1/m."""
@@ -78,15 +78,15 @@ class String:
 
     def undamped_frequency(self, b: Array) -> Array:
         """Angular frequency of wavenumber b without loss, rad/s."""
-        return b * np.sqrt((self.tension + self.stiffness * b**2) / self.density)
+        return b * np.sqrt((self.tension + self.stiffness * (b * b)) / self.density)
 
     def wavenumber_at(self, frequency: float) -> float:
         """The wavenumber that oscillates at `frequency` (Hz) without loss: the inverse of `undamped_frequency`."""
-        squared = self.density * (2.0 * pi * frequency) ** 2
+        squared = self.density * (2.0 * pi * frequency) * (2.0 * pi * frequency)
         if self.stiffness == 0.0:
             return sqrt(squared / self.tension)
         half = self.tension / (2.0 * self.stiffness)
-        return sqrt(squared / self.stiffness / (half + sqrt(half**2 + squared / self.stiffness)))
+        return sqrt(squared / self.stiffness / (half + sqrt(half * half + squared / self.stiffness)))
 
 
 def require(

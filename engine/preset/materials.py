@@ -36,17 +36,18 @@ AIR, FRICTION, BENDING = 1.2, 4.97e-5, 2.1e-2
 
 def wire_density(material: Material, diameter: float) -> float:
     """Linear density rho pi d^2 / 4, kg/m."""
-    return material.density * pi * diameter**2 / 4.0
+    return material.density * pi * (diameter * diameter) / 4.0
 
 
 def wire_stiffness(material: Material, diameter: float) -> float:
     """Bending stiffness E pi d^4 / 64, N m^2."""
-    return material.young * pi * diameter**4 / 64.0
+    return material.young * pi * (diameter * diameter * (diameter * diameter)) / 64.0
 
 
 def tension_for(pitch: float, length: float, density: float, stiffness: float) -> float:
     """The tension (N) that puts the first partial, with its share of stiffness, at `pitch` Hz (T4)."""
-    return density * (2.0 * length * pitch) ** 2 - stiffness * (pi / length) ** 2
+    speed, wavenumber = 2.0 * length * pitch, pi / length
+    return density * speed * speed - stiffness * wavenumber * wavenumber
 
 
 def steel_loss(string: String) -> Loss:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from math import inf, log2
+from math import inf
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from engine.elementary import log2
 from engine.errors import PresetError
 from engine.preset.complaints import Place, shown
 from engine.preset.files import MAX_BYTES
@@ -133,6 +134,12 @@ class _Lines:
             self.refuse(limit, remedy)
 
 
+def _octaves(number: int) -> float:
+    """Its logarithm to the base 2, however many digits somebody has written."""
+    beyond = max(number.bit_length() - 1000, 0)
+    return float(log2(number >> beyond)) + beyond
+
+
 def _pitch(lines: _Lines, what: str) -> float:
     """Cents with a point, or a ratio without one, in octaves."""
     word = lines.word(what)
@@ -144,7 +151,7 @@ def _pitch(lines: _Lines, what: str) -> float:
     above, below = int(ratio[1]), int(ratio[2] or 1)
     if above == 0 or below == 0:
         lines.refuse(f"{what} must be a ratio above 0", "write it like 3/2")
-    return log2(above) - log2(below)
+    return _octaves(above) - _octaves(below)
 
 
 def _frequency(lines: _Lines) -> float:

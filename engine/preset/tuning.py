@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from math import log2
 from pathlib import Path
 
+from engine.elementary import exp2, log2
 from engine.errors import PresetError
 from engine.preset.complaints import shown
 from engine.preset.scala import HIGHEST, LOWEST, MAX_DEGREES, KeyMap, read_map, read_scale
@@ -140,7 +140,7 @@ def _frequencies(scale: tuple[float, ...], keys: KeyMap) -> tuple[float | None, 
     for key in range(keys.first, keys.last + 1):
         pitch = _pitch(scale, keys, key)
         if pitch is not None and below <= pitch - base <= above:
-            found[key] = keys.frequency * 2.0 ** (pitch - base)
+            found[key] = keys.frequency * exp2(pitch - base)
     return tuple(found)
 
 

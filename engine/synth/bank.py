@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import messages as midi
+from engine.elementary import exp, power
 from engine.layout import Arena, Rows, lay, rows_of, seen, size_of
 from engine.physics import finite_difference
 from engine.physics.excitation import SHAPES
@@ -117,11 +118,11 @@ def _fill_key(row: memory.KeyRow, key: TunedKey, preset: Preset, gain: float) ->
     string, e = d.problem.string, d.problem.excitation
     pitch = key.pitch or 0.0
     row.ready, row.length, row.tension = 1, string.length, string.tension
-    row.stiffening = string.stiffness * (pi / string.length) ** 2
+    row.stiffening = string.stiffness * (pi / string.length * (pi / string.length))
     row.angle = pi * pitch / d.rate if isinstance(d, finite_difference.Design) else 0.0
     row.force, row.duration, row.position = e.force, e.duration, e.position
     ratio = above(preset.problem.string, pitch)
-    row.release = t60_to_decay(preset.release * ratio**preset.tracking.release)
+    row.release = t60_to_decay(preset.release * power(ratio, preset.tracking.release))
 
 
 def lay_out(setup: Setup, designed: Designed) -> Bank:
@@ -188,7 +189,7 @@ def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, float]:
         "rate": rate,
         "force_power": preset.velocity.force,
         "duration_power": preset.velocity.duration,
-        "glide": 1.0 - np.exp(-memory.GLIDE / (SMOOTHING * sample_rate)),
+        "glide": 1.0 - exp(-memory.GLIDE / (SMOOTHING * sample_rate)),
         "fade": 1.0 / (FADE_TIME * rate),
         "turn": max(round(strips.TURN * sample_rate), 1) * setup.oversample,
     }

@@ -74,10 +74,10 @@ COSTS = Costs(
     pairs=0.0347,
     metered_nodes=9.56,
     metered_modes=2.04,
-    key=410_000.0,
-    grid=2_750_000.0,
-    tabled=0.193,
-    solved=2.7,
+    key=340_000.0,
+    grid=790_000.0,
+    tabled=0.146,
+    solved=3.15,
 )
 
 

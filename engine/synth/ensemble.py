@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from math import cos, pi, sin, sqrt
+from math import pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from engine import aligned
 from engine import messages as midi
+from engine.elementary import cos, sin
 from engine.layout import seen, size_of
 from engine.preset.rack import Part, Rack
 from engine.preset.tuning import Tuning

@@ -2,7 +2,8 @@
 
 A symmetric filter of 2 half + 1 taps has the real response A(w) = sum_k a_k cos(k w): a polynomial in x = cos(w) of
 degree `half`. The best one errs equally, with alternating sign, at half + 2 frequencies. The exchange guesses these,
-solves for the polynomial that errs equally there, and moves them to where its error is in truth largest.
+solves for the polynomial that errs equally there, and moves them to where its error is in truth largest. Sums have one
+order, term by term over all frequencies at once, so that a filter is the same on every machine.
 A Kaiser window needs about 40 % more taps, because it cannot spend the tolerance of the pass band.
 
 Frequencies are in cycles per sample, ripples are amplitudes.
@@ -10,11 +11,14 @@ Frequencies are in cycles per sample, ripples are amplitudes.
 
 from __future__ import annotations
 
-from math import log10
+from math import pi
 from typing import NamedTuple
 
 import numpy as np
 
+from engine import elementwise
+from engine.elementary import log10
+from engine.physics.linear import total
 from engine.physics.string import Array
 
 GRID = 16  # frequencies searched per unknown
@@ -56,12 +60,20 @@ def ripples(taps: Array, band: Band) -> tuple[float, float]:
 
     At 64 frequencies per tap the largest can be missed by less than a thousandth of itself.
     """
-    gain = np.abs(np.fft.rfft(taps, 64 * taps.size))
-    frequency = np.linspace(0.0, 0.5, gain.size)
-    edges = np.abs(np.exp(-2j * np.pi * np.outer(band[:2], np.arange(taps.size))) @ taps)
-    passing = np.append(gain[frequency <= band.pass_edge], edges[0])
-    stopped = np.append(gain[frequency >= band.stop_edge], edges[1])
-    return float(np.abs(passing - 1.0).max()), float(stopped.max())
+    frequency = np.linspace(0.0, 0.5, 32 * taps.size + 1)
+    passing = np.append(frequency[frequency <= band.pass_edge], band.pass_edge)
+    stopped = np.append(frequency[frequency >= band.stop_edge], band.stop_edge)
+    return float(np.abs(gain(taps, passing) - 1.0).max()), float(np.abs(gain(taps, stopped)).max())
+
+
+def gain(taps: Array, frequency: Array) -> Array:
+    """The real response of a symmetric filter (Clenshaw's sum, which needs one cosine for each frequency)."""
+    half, x = taps.size // 2, elementwise.cos(2.0 * pi * frequency)
+    one, two = np.zeros_like(x), np.zeros_like(x)
+    for k in range(half, 0, -1):
+        one, two = 2.0 * taps[half + k] + 2.0 * x * one - two, one
+    found: Array = taps[half] + x * one - two
+    return found
 
 
 def lowpass(half: int, band: Band) -> Array:
@@ -73,7 +85,7 @@ def lowpass(half: int, band: Band) -> Array:
     frequency = np.concatenate([np.linspace(0, band.pass_edge, below), np.linspace(band.stop_edge, 0.5, above)])
     wanted = np.repeat([1.0, 0.0], [below, above])
     weight = np.repeat([1.0, band.pass_ripple / band.stop_ripple], [below, above])
-    x = np.cos(2.0 * np.pi * frequency)
+    x = elementwise.cos(2.0 * pi * frequency)
     at = np.linspace(0, x.size - 1, nodes).round().astype(np.int64)
     for _ in range(ROUNDS):
         fit = levelled(x[at], wanted[at], weight[at])
@@ -82,9 +94,22 @@ def lowpass(half: int, band: Band) -> Array:
         sizes = np.abs(error[at])
         if sizes.max() <= (1.0 + LEVEL) * sizes.min():
             break
-    response = fit.at(np.cos(2.0 * np.pi * np.arange(half + 1) / (2 * half + 1)))
-    taps = np.roll(np.fft.irfft(response, 2 * half + 1), half)
-    return 0.5 * (taps + taps[::-1])
+    return taps_of(fit.at(wave(2 * half + 1)[: half + 1]))
+
+
+def wave(size: int) -> Array:
+    """One period of a cosine."""
+    return elementwise.cos(2.0 * pi * np.arange(size) / size)
+
+
+def taps_of(response: Array) -> Array:
+    """The symmetric filter of odd length with this response at 0, 1/length, 2/length, ..."""
+    half = response.size - 1
+    size, n = 2 * half + 1, np.arange(half + 1)
+    cosine, taps = wave(size), np.full(half + 1, response[0])
+    for k in range(1, half + 1):
+        taps += 2.0 * response[k] * cosine[k * n % size]
+    return np.concatenate([taps[:0:-1], taps]) / size
 
 
 class Fit(NamedTuple):
@@ -96,23 +121,28 @@ class Fit(NamedTuple):
 
     def at(self, x: Array) -> Array:
         """Its values anywhere (second barycentric formula)."""
-        away = x[:, None] - self.node
-        row, column = np.nonzero(away == 0.0)
-        away[row] = 1.0
-        share = self.weight / away
-        share[row] = 0.0
-        share[row, column] = 1.0  # at a node it alone counts
-        return (share * self.value).sum(axis=1) / share.sum(axis=1)
+        above, below, exact = np.zeros_like(x), np.zeros_like(x), np.full_like(x, np.nan)
+        for node, weight, value in zip(self.node, self.weight, self.value, strict=True):
+            away = x - node
+            hit = away == 0.0
+            exact[hit], away[hit] = value, 1.0  # at a node it alone counts
+            share = weight / away
+            above += share * value
+            below += share
+        return np.where(np.isnan(exact), above / below, exact)
 
 
 def levelled(node: Array, wanted: Array, weight: Array) -> Fit:
     """The polynomial of degree nodes - 2 that misses `wanted` by +e/weight, -e/weight, +e/weight, ..."""
-    away = 2.0 * (node[:, None] - node)  # the 2 keeps a product of hundreds of them far from under- and overflow
-    np.fill_diagonal(away, 1.0)
-    barycentric = 1.0 / away.prod(axis=1)
-    miss = (-1.0) ** np.arange(node.size) / weight
+    product = np.ones_like(node)
+    for i, other in enumerate(node):
+        away = 2.0 * (node - other)  # the 2 keeps a product of hundreds of them far from under- and overflow
+        away[i] = 1.0
+        product *= away
+    barycentric = 1.0 / product
+    miss = np.where(np.arange(node.size) % 2, -1.0, 1.0) / weight
     # The divided difference of all nodes is the coefficient of degree nodes - 1: e is what makes it vanish.
-    e = (barycentric * wanted).sum() / (barycentric * miss).sum()
+    e = total(barycentric * wanted) / total(barycentric * miss)
     return Fit(node, barycentric, wanted - e * miss)
 
 

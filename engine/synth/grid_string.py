@@ -11,6 +11,7 @@ from engine.layout import count_of, words_of
 from engine.opened import address, opener
 from engine.physics import finite_difference as fd
 from engine.physics.grid import REACH, interpolate
+from engine.physics.linear import total
 from engine.physics.retune import GridTuning, grid_tuning, lift_nodes, lift_points, tune_grid
 from engine.physics.string import Array
 from engine.synth.memory import Machine
@@ -69,7 +70,7 @@ def resting(d: fd.Design) -> Array:
     """What the pickups hear of a string at rest."""
     c = d.coefficients
     reach = c.ports.pickup_node[:, None] + REACH + np.arange(fd.TAPS)
-    return np.asarray((c.ports.pickup * c.rest[reach]).sum(axis=1))
+    return np.array([total(weights * nodes) for weights, nodes in zip(c.ports.pickup, c.rest[reach])])
 
 
 _open = opener(GridParts)

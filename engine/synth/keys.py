@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from math import cos, inf, pi, sqrt
+from math import inf, pi, sqrt
 from weakref import WeakValueDictionary
 
 import numpy as np
 
+from engine.elementary import cos, exp2, power
 from engine.errors import PhysicsError
 from engine.physics import finite_difference, grid, modal
 from engine.physics.barrier import Barrier, Obstacles
@@ -23,7 +24,7 @@ from engine.synth.budget import Budget
 
 BAND = 20_000.0  # Hz: modes above are not heard
 BEND_RANGE = 2.0  # semitones up for which a grid stays stable
-GRID_MARGIN = grid.MARGIN * 2.0 ** (BEND_RANGE / 12.0)
+GRID_MARGIN = grid.MARGIN * exp2(BEND_RANGE / 12.0)
 SAME = Tracking(0.0, 0.0, 0.0, 0.0)  # every key is plucked like the string itself
 SHORTEST, LONGEST = 1e-6, 10.0  # s: of a pluck
 STRONGEST = 1e5  # N
@@ -88,13 +89,13 @@ def above(string: String, pitch: float) -> float:
 
 def tracked(e: Excitation, tracking: Tracking, ratio: float) -> Excitation:
     """What plucks the string of a key whose pitch is `ratio` times that of the preset's own."""
-    force, position = e.force * ratio**tracking.force, e.position
+    force, position = e.force * power(ratio, tracking.force), e.position
     if tracking.position != 0.0:
         nearest, farthest = min(EDGE, position), max(1.0 - EDGE, position)
-        position = min(max(position * ratio**tracking.position, nearest), farthest)
+        position = min(max(position * power(ratio, tracking.position), nearest), farthest)
     return replace(
         e,
-        duration=min(max(e.duration * ratio**tracking.duration, SHORTEST), LONGEST),
+        duration=min(max(e.duration * power(ratio, tracking.duration), SHORTEST), LONGEST),
         force=min(max(force, -STRONGEST), STRONGEST),
         position=position,
     )
@@ -114,11 +115,11 @@ def _tuned(problem: Problem, by: str, pitch: float) -> Problem:
     string = problem.string
     if by == "tension":
         b = pi / string.length
-        squared = (2.0 * pi * pitch) ** 2 + float(string.loss.rate(np.array([b]))[0]) ** 2
-        tension = string.density * squared / b**2 - string.stiffness * b**2
+        angular, decay = 2.0 * pi * pitch, string.loss.rate(b)
+        tension = string.density * (angular * angular + decay * decay) / (b * b) - string.stiffness * (b * b)
         return replace(problem, string=replace(string, tension=_positive(tension, pitch)))
     low, high, length = 1e-3, 1e3, 1.0  # bisection on log-length: the first mode falls with length
-    wanted, squared = (2.0 * pi * pitch) ** 2, _first_mode(string, length)
+    wanted, squared = 2.0 * pi * pitch * (2.0 * pi * pitch), _first_mode(string, length)
     while low < length < high:
         if squared > wanted:
             low = length
@@ -166,7 +167,7 @@ def _grid_tension(string: String, g: grid.Grid, pitch: float, rate: float) -> fl
     z = 2.0 * k * float(grid.backward_loss(g.loss.terms, b, g.spacing)[0])
     s0 = g.loss.terms[0]
     q = (2.0 - z - 2.0 * cos(2.0 * pi * pitch * k) * sqrt((1.0 + s0 * k) * (1.0 - s0 * k - z))) / 4.0
-    return _positive(4.0 * q * string.density / (k**2 * s) - string.stiffness * s, pitch)
+    return _positive(4.0 * q * string.density / (k * k * s) - string.stiffness * s, pitch)
 
 
 def mildest_damping(key: TunedKey) -> float:
@@ -209,4 +210,5 @@ def _stable(string: String, g: grid.Grid, rate: float) -> float:
     b = string.wavenumbers(g.intervals)
     s = symbol(b, g.spacing)
     room = 1.0 - grid.backward_loss(g.loss.terms, b, g.spacing) / rate
-    return float(((4.0 * string.density * (rate / grid.MARGIN) ** 2 * room - string.stiffness * s**2) / s).min())
+    fastest = rate / grid.MARGIN * (rate / grid.MARGIN)
+    return float(((4.0 * string.density * fastest * room - string.stiffness * s**2) / s).min())

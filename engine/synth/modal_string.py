@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.compiled import copy, inlined, native, pasted
+from engine.elementary import sin
 from engine.layout import Vector
 from engine.opened import address, opener
 from engine.physics import modal
+from engine.physics.linear import product
 from engine.physics.retune import ModalTuning, lift_points, modal_tuning, tune_modes
 from engine.physics.string import Array
 from engine.synth.memory import Machine
@@ -65,7 +67,7 @@ def consistent(string: ModalParts, pickups: int) -> bool:
 def resting(d: modal.Design) -> Array:
     """What the pickups hear of a string at rest."""
     c = d.coefficients
-    return np.asarray((c.rows[c.height.size :] * c.rest).sum(axis=1))
+    return product(c.rows[c.height.size :], c.rest)
 
 
 _open = opener(ModalParts)
@@ -127,7 +129,7 @@ def strike_at(m: Machine, v: Any, position: Any) -> None:
     mine, key = of_voice(m, v), m.keys[m.voices[v].key]
     at, moved = position * key.length, position != key.position
     for i in range(mine.t.strike.size):
-        mine.t.strike[i] = np.sin(mine.wave[i] * at) if moved else mine.shape[i]
+        mine.t.strike[i] = sin(mine.wave[i] * at) if moved else mine.shape[i]
     aim(mine)
 
 

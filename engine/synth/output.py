@@ -7,12 +7,13 @@ samples that are written already, one by one, live always and in a render only w
 
 from __future__ import annotations
 
-from math import pi, sqrt, tan
+from math import pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from engine.compiled import called_by_python, entry, inlined, native, single_rows
+from engine.elementary import tan
 from engine.errors import EngineError
 from engine.layout import Vector
 from engine.units import db_to_gain

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from math import pi, sqrt
 
-import numpy as np
-
 from engine import messages as midi
 from engine.compiled import inlined, native
+from engine.elementary import sin
 from engine.synth.memory import BY_EXPRESSION, BY_PAN, BY_VOLUME, CHANNELS, FREE, UNMOVED, Machine
 from engine.synth.zones import position
 
@@ -50,8 +49,8 @@ def sides(m: Machine, channel: int) -> tuple[float, float]:
         gain *= share * share
     if told & BY_PAN:
         to_the_right = max(position(m, channel, midi.PAN) - 1.0, 0.0) / 126.0
-        left = sqrt(2.0) * np.sin(0.5 * pi * (1.0 - to_the_right))
-        right = sqrt(2.0) * np.sin(0.5 * pi * to_the_right)
+        left = sqrt(2.0) * sin(0.5 * pi * (1.0 - to_the_right))
+        right = sqrt(2.0) * sin(0.5 * pi * to_the_right)
     return gain * left, gain * right
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.compiled import inlined, native
+from engine.elementary import exp2, power, sin
 from engine.physics.excitation import EDGE, add_pulse
 from engine.synth import strings, strips, zones
 from engine.synth.memory import (
@@ -79,9 +80,9 @@ def bent(key: KeyRow, semitones: float) -> float:
     stiffening, angle = key.stiffening, key.angle
     if semitones == 0.0:
         return key.tension
-    ratio = 2.0 ** (semitones / 12.0)
+    ratio = exp2(semitones / 12.0)
     if angle > 0.0:
-        ratio = np.sin(min(angle * ratio, 0.5 * np.pi)) / np.sin(angle)
+        ratio = sin(min(angle * ratio, 0.5 * np.pi)) / sin(angle)
     tension = ratio * ratio * (key.tension + stiffening) - stiffening
     return min(max(tension, 0.02 * key.tension), key.highest)
 
@@ -142,8 +143,8 @@ def pluck(m: Machine, v: int, velocity: int) -> None:
             oldest = p
     loud = velocity * 0.01
     soft = 1.0 - 0.4 * (zones.pressed(m, channel, 67) >= 64)
-    force = key.force * loud**m.force_power * soft
-    duration = key.duration * aimed(m, channel, TO_DURATION) * loud**m.duration_power / soft
+    force = key.force * power(loud, m.force_power) * soft
+    duration = key.duration * aimed(m, channel, TO_DURATION) * power(loud, m.duration_power) / soft
     voice.forces[oldest] = force
     voice.lengths[oldest] = max(duration * m.rate, 2.0)
     ages[oldest] = 0

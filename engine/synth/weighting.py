@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import pi, tan
+from math import pi
 from typing import Any
 
 import numpy as np
 
 from engine.compiled import called_by_python
+from engine.elementary import power, tan
 from engine.physics.string import Array
 
 OFFSET = -0.691  # LUFS of a weighted mean square of 1, so that the weighting is 0 dB at 997 Hz
@@ -21,8 +22,8 @@ def k_weighting(rate: float) -> Array:
     restore (known from libebur128).
     """
     k, damping = _warped(1681.974450955533, 0.7071752369554196, rate)
-    high = 10.0 ** (3.999843853973347 / 20.0)
-    band = high**0.4996667741545416
+    high = power(10.0, 3.999843853973347 / 20.0)
+    band = power(high, 0.4996667741545416)
     zeros = [high + band * damping + k * k, 2.0 * (k * k - high), high - band * damping + k * k]
     shelf = [*zeros, 2.0 * (k * k - 1.0), 1.0 - damping + k * k]
     shelf = [value / (1.0 + damping + k * k) for value in shelf]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from engine.errors import PhysicsError
-from engine.physics import contact, finite_difference, grid
+from engine.physics import contact, grid, spots
 from engine.physics.barrier import ContactPoints
 from engine.preset.loader import load_preset, shipped
 from engine.study.simulate import SCHEMES, simulate
@@ -178,7 +178,7 @@ def test_points_below_the_rest_line_carry_nothing() -> None:
     x = np.sort(rng.choice(np.arange(1, g.intervals), 30, replace=False)) * g.spacing
     height = rng.uniform(-1e-3, 1e-3, 30)
     points = ContactPoints(x, height, np.full(30, 1e7))
-    _, compliance = finite_difference.compliance(string, g, finite_difference.contact_weights(points, g))
+    _, compliance = spots.compliance(string, g, spots.contact_spots(points, g))
     assert (compliance > 0.0).all()
     for exponent in (1.0, 1.5, 2.5):
         force = contact.equilibrium(compliance, points, exponent)
@@ -194,7 +194,7 @@ def test_an_equilibrium_of_any_stiffness_ends_soon_and_holds(stiffness: float) -
     g = grid.grid(string, 24_000)
     x = np.arange(1, min(g.intervals, 100)) * g.spacing
     points = ContactPoints(x, np.full(x.size, 1e-3), np.full(x.size, stiffness))
-    _, compliance = finite_difference.compliance(string, g, finite_difference.contact_weights(points, g))
+    _, compliance = spots.compliance(string, g, spots.contact_spots(points, g))
     began = time.process_time()
     force = contact.equilibrium(compliance, points, 1.0)
     assert time.process_time() - began < 1.0

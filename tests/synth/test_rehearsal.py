@@ -102,6 +102,17 @@ def test_one_key_that_is_off_by_chance_is_taken_back() -> None:
     assert np.ptp(smoothed(level)) < 0.25
 
 
+def test_a_lone_pickup_is_as_loud_wherever_it_is_heard() -> None:
+    """It is listened to on one side only; two in one place are listened to on both, and are twice as strong."""
+    rate = 8_000
+    alone, left, both = (
+        Instrument({**SMALL["modal"], "pickups": heard}, rate).machine.keys.gain[24:97]
+        for heard in ([{"at": 0.1}], [{"at": 0.1, "pan": -1.0}], [{"at": 0.1}, {"at": 0.1}])
+    )
+    assert np.array_equal(alone, left)
+    np.testing.assert_allclose(both, 0.5 * alone, rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["bridge", "grid frets"])
 def test_rehearsals_in_pieces_are_the_same_to_the_last_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = Instrument(SMALL[name], 8_000)

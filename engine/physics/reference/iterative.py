@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from engine.errors import PhysicsError
 from engine.physics import finite_difference
 from engine.physics.barrier import Barrier
-from engine.physics.finite_difference import contact_weights
 from engine.physics.grid import MARGIN, REACH
 from engine.physics.problem import Problem
 from engine.physics.record import Log, Run, log
@@ -99,7 +98,9 @@ def scheme(problem: Problem, rate: float, margin: float = MARGIN, iterations: in
     ports, surface, n = d.coefficients.ports, d.coefficients.surface, d.grid.intervals
     over = isinstance(problem.barrier, Barrier)
     nodes = slice(surface.first_node, surface.first_node + surface.height.size) if over else None
-    weights = np.zeros((0, n + 1)) if over else np.pad(contact_weights(d.points, d.grid), ((0, 0), (1, 1)))
+    weights = np.zeros((surface.obstacle_node.size, n + 1))
+    for row, node, two in zip(weights, surface.obstacle_node, surface.obstacle, strict=True):
+        row[node : node + 2] = two
 
     def spread(first: int, taps: Array) -> Array:
         return np.pad(taps, (first, n + 1))[: n + 1]
