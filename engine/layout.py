@@ -41,6 +41,7 @@ class Entries(NamedTuple):
 
 Vector = Annotated[NDArray[Any], Entries(np.float64, 1)]
 Matrix = Annotated[NDArray[Any], Entries(np.float64, 2)]
+Cube = Annotated[NDArray[Any], Entries(np.float64, 3)]
 Integers = Annotated[NDArray[np.int64], Entries(np.int64, 1)]
 IntegerRows = Annotated[NDArray[np.int64], Entries(np.int64, 2)]
 Singles = Annotated[NDArray[np.float32], Entries(np.float32, 1)]

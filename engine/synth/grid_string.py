@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.compiled import copy, floats, inlined, integers, native, pasted
+from engine.compiled import copy, entry, floats, inlined, integers, native, pasted
 from engine.layout import count_of, words_of
 from engine.opened import address, opener
 from engine.physics import finite_difference as fd
@@ -14,6 +14,7 @@ from engine.physics.grid import REACH, interpolate
 from engine.physics.linear import total
 from engine.physics.retune import GridTuning, grid_tuning, lift_nodes, lift_points, tune_grid
 from engine.physics.string import Array
+from engine.synth.listening import hall_at
 from engine.synth.memory import Machine
 from engine.vectors import PADDING
 
@@ -183,6 +184,13 @@ def run_lifted(m: Machine, v: Any, steps: Any, left: Any) -> None:
         fd.step(mine.c, mine.s, x, y, w, force[t], out[t])
         y, x, w = x, w, y
     voice.lift = lifted
+
+
+@entry
+def rehearse(hall: Any, base: Any, row: Any, first: Any, steps: Any) -> None:
+    """Some steps of a note in a hall, of the string whose row of words lies in the block at `base`."""
+    h, mine = hall_at(hall), _open(base, row)
+    fd.kernel(mine.c, mine.s, h.force[first : first + steps], h.out[first : first + steps])
 
 
 @native

@@ -1,11 +1,16 @@
-"""What a note's pickups heard, as loudness: mixed, brought down to the sample rate and weighted, a hop at a time."""
+"""Where a key plays its note before anybody hears it, and what listens: the note's loudness, a hop at a time.
+
+All of it is called with addresses, so that it lies in the engine's module with the strings that play.
+"""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from engine.compiled import called_by_python, inlined
-from engine.physics.string import Array
+from engine.compiled import entry, inlined
+from engine.layout import Cube, Matrix, Vector, record
+from engine.opened import at
+from engine.physics.excitation import add_pulse
 from engine.synth import decimate
 from engine.synth.weighting import weigh
 
@@ -13,19 +18,48 @@ from engine.synth.weighting import weigh
 class Listener(NamedTuple):
     """What listens to the pickups, and its memory."""
 
-    places: Array  # a row for each pickup: gains left and right, and whether it hears velocity
+    places: Matrix  # a row for each pickup: gains left and right, and whether it hears velocity
     rate: float  # Hz, of the string
     filtering: decimate.Decimator
     filtered: decimate.State
-    weighting: Array
-    weighted: Array
-    mixed: Array  # [steps of a hop, sides]
-    sound: Array  # [frames of a hop, sides]
+    weighting: Matrix
+    weighted: Cube
+    mixed: Matrix  # [steps of a hop, sides]
+    sound: Matrix  # [frames of a hop, sides]
 
 
-@called_by_python
-def listen(ear: Listener, out: Any, power: Any) -> None:
+@record
+class Hall:
+    """Where one key after the other plays its note."""
+
+    shape: int  # of the pluck; its peak and length, and how long ago it began, in N and steps
+    peak: float
+    length: float
+    age: float
+    force: Vector  # N, of every step
+    out: Matrix  # what each pickup hears
+    power: Vector  # of every hop
+    ear: Listener
+
+
+hall_at = at(Hall)
+
+
+@entry
+def pluck(hall: Any) -> None:
+    """The force of a note, from its beginning."""
+    h = hall_at(hall)
+    force = h.force
+    for n in range(force.size):
+        force[n] = 0.0
+    add_pulse(h.shape, h.peak, h.length, h.age, force)
+
+
+@entry
+def listen(hall: Any) -> None:
     """Weighted power of every hop of a note, both sides together, from what the pickups heard."""
+    h = hall_at(hall)
+    ear, out, power = h.ear, h.out, h.power
     decimate.reset(ear.filtered)
     for side in range(ear.weighted.shape[0]):
         for i in range(2):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.compiled import copy, inlined, native, pasted
+from engine.compiled import copy, entry, inlined, native, pasted
 from engine.elementary import sin
 from engine.layout import Vector
 from engine.opened import address, opener
@@ -14,6 +14,7 @@ from engine.physics import modal
 from engine.physics.linear import product
 from engine.physics.retune import ModalTuning, lift_points, modal_tuning, tune_modes
 from engine.physics.string import Array
+from engine.synth.listening import hall_at
 from engine.synth.memory import Machine
 from engine.vectors import PADDING
 
@@ -166,6 +167,13 @@ def run_lifted(m: Machine, v: Any, steps: Any, left: Any) -> None:
             out[t, p] = s.free[points + p]
         now, after = after, now
     voice.lift = lifted
+
+
+@entry
+def rehearse(hall: Any, base: Any, row: Any, first: Any, steps: Any) -> None:
+    """Some steps of a note in a hall, of the string whose row of words lies in the block at `base`."""
+    h, mine = hall_at(hall), _open(base, row)
+    modal.kernel(mine.c, mine.s, h.force[first : first + steps], h.out[first : first + steps])
 
 
 @native

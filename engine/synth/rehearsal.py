@@ -13,17 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import elementwise
-from engine.aligned import zeros
 from engine.elementary import log10
-from engine.layout import Rows, rows_of
-from engine.physics import finite_difference, modal
-from engine.physics.excitation import SHAPES, add_pulse
+from engine.layout import Arena, Rows, lay, rows_of, seen, size_of, store
+from engine.physics import modal
+from engine.physics.excitation import SHAPES
 from engine.physics.linear import between, total
 from engine.physics.string import Array
 from engine.preset.loader import Preset
-from engine.synth import decimate
+from engine.synth import decimate, grid_string, modal_string
 from engine.synth.budget import NOTE, Design, piece, step_time, thinned
-from engine.synth.listening import Listener, listen
+from engine.synth.listening import Hall, Listener, listen, pluck
 from engine.synth.memory import KEYS, Ear
 from engine.synth.weighting import OFFSET, k_weighting
 from engine.units import db_to_gain
@@ -64,16 +63,18 @@ def smoothed(level: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.clip(mean, level - LEEWAY, level + LEEWAY)
 
 
-class Hall(NamedTuple):
-    """Where one key after the other plays its note: room that is made once."""
+class Rehearsals(NamedTuple):
+    """A hall, in memory for as long as it is needed."""
 
-    force: Array  # N, of every step
-    out: Array  # what each pickup hears
-    power: Array  # of every hop
-    ear: Listener
+    block: NDArray[np.uint8]
+    hall: Hall
+
+    @property
+    def address(self) -> int:
+        return int(self.block.ctypes.data)
 
 
-def make_hall(preset: Preset, rate: float, filtering: decimate.Decimator) -> Hall:
+def make_hall(preset: Preset, rate: float, filtering: decimate.Decimator) -> Rehearsals:
     """For strings that are all computed at `rate`."""
     hop = round(HOP * rate / filtering.oversample)
     steps = hop * filtering.oversample
@@ -88,29 +89,39 @@ def make_hall(preset: Preset, rate: float, filtering: decimate.Decimator) -> Hal
         filtered=decimate.state(filtering, sides),
         weighting=k_weighting(rate / filtering.oversample),
         weighted=np.zeros((sides, 2, 2)),
-        mixed=zeros((steps, sides)),
-        sound=zeros((hop, sides)),
+        mixed=np.zeros((steps, sides)),
+        sound=np.zeros((hop, sides)),
     )
-    return Hall(zeros(REHEARSAL * steps), zeros((REHEARSAL * steps, pickups)), np.zeros(REHEARSAL), ear)
+    arena, all_steps = Arena(), REHEARSAL * steps
+    start = arena.room(size_of(Hall))
+    write = lay(arena, Hall, start, force=(all_steps,), out=(all_steps, pickups), power=(REHEARSAL,), ear=ear)
+    block = arena.sealed()
+    write(block)
+    return Rehearsals(block, seen(Hall, int(block.ctypes.data)))
 
 
-def loudest(d: Design, hall: Hall) -> float:
+def loudest(d: Design, made: Rehearsals) -> float:
     """Weighted power of the loudest moment of a note, both channels together, as they leave the oversampling filter."""
-    e = d.problem.excitation
-    hall.force[:] = 0.0
-    add_pulse(SHAPES.index(e.shape), e.force, max(e.duration, 2.0 / d.rate) * d.rate, -e.onset * d.rate, hall.force)
-    _run(d, hall.force, hall.out)
-    listen(hall.ear, hall.out, hall.power)
-    moments = [total(hall.power[n : n + MOMENT]) for n in range(REHEARSAL - MOMENT + 1)]
+    e, hall = d.problem.excitation, made.hall
+    hall.shape, hall.peak = SHAPES.index(e.shape), e.force
+    hall.length, hall.age = max(e.duration, 2.0 / d.rate) * d.rate, -e.onset * d.rate
+    pluck(made.address)
+    _run(d, made)
+    listen(made.address)
+    power = hall.power
+    moments = [total(power[n : n + MOMENT]) for n in range(REHEARSAL - MOMENT + 1)]
     return max(moments) / (MOMENT * len(hall.ear.sound))
 
 
-def _run(d: Design, force: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+def _run(d: Design, made: Rehearsals) -> None:
     """The string's motion under a force, heard by the pickups, in pieces between which an interrupt gets through."""
-    scheme = modal if isinstance(d, modal.Design) else finite_difference
-    state, span = scheme.state(d.coefficients), piece(step_time(d))
-    for at in range(0, force.size, span):
-        scheme.kernel(d.coefficients, state, force[at : at + span], out[at : at + span])
+    model = modal_string if isinstance(d, modal.Design) else grid_string
+    arena = Arena()
+    row = arena.place(store(arena, model.laid_out(d)))
+    block, steps, span = arena.sealed(), len(made.hall.force), piece(step_time(d))
+    base = int(block.ctypes.data)
+    for at in range(0, steps, span):
+        model.rehearse(made.address, base, base + row, at, min(span, steps - at))
 
 
 def ears(preset: Preset) -> Rows[Ear]:
