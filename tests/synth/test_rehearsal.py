@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +11,7 @@ from scipy.signal import sosfilt
 from synth.playing import RATE, SHIPPED, SMALL, instrument, limited, on, render
 
 from engine.physics.string import Array
-from engine.synth import budget, rehearsal
+from engine.synth import budget, decimate, modal_string, rehearsal
 from engine.synth.instrument import Instrument
 from engine.synth.output import KNEE
 from engine.synth.rehearsal import LEEWAY, LOUDNESS, smoothed
@@ -123,23 +121,21 @@ def test_rehearsals_in_pieces_are_the_same_to_the_last_bit(name: str, monkeypatc
 
 def test_no_piece_keeps_an_interrupt_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the budget's own estimate of what a step takes."""
-    spans: list[float] = []
+    spans: list[int] = []
 
-    class Listening:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(rehearsal_modal, name)
+    played = modal_string.rehearse
 
-        def kernel(self, c: Any, s: Any, force: Array, out: Array) -> None:
-            spans.append(force.size)
-            rehearsal_modal.kernel(c, s, force, out)
+    def rehearse(hall: int, base: int, row: int, first: int, steps: int) -> None:
+        assert first == sum(spans)
+        spans.append(steps)
+        played(hall, base, row, first, steps)
 
-    rehearsal_modal = rehearsal.modal
     inst = instrument("bridge")
     design = inst._bank.keys[60].design
     assert design is not None
     monkeypatch.setattr(budget, "PIECE", 1e-4)
-    monkeypatch.setattr(rehearsal, "modal", Listening())
-    force, out = np.zeros(5000), np.zeros((5000, 2))
-    rehearsal._run(design, force, out)
-    assert sum(spans) == 5000
+    monkeypatch.setattr(modal_string, "rehearse", rehearse)
+    made = rehearsal.make_hall(inst.preset, design.rate, decimate.design(inst.sample_rate, inst.oversample))
+    assert rehearsal.loudest(design, made) > 0.0
+    assert sum(spans) == len(made.hall.force)
     assert max(spans) * rehearsal.step_time(design) <= 1e5
