@@ -199,10 +199,11 @@ def _dtype(placed: list[Field], size: int) -> Any:
     return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": size})
 
 
-def memory(address: int, dtype: Any, shape: tuple[int, ...]) -> Any:
-    """The array that lies at an address; whoever asks keeps its owner alive."""
+def memory(address: int, dtype: Any, shape: tuple[int, ...], owner: Any = None) -> Any:
+    """The array that lies at an address; it keeps its owner alive."""
     count = int(prod(shape)) * np.dtype(dtype).itemsize
-    raw = (ctypes.c_uint8 * max(count, 1)).from_address(int(address))
+    raw: Any = (ctypes.c_uint8 * max(count, 1)).from_address(int(address))
+    raw.owner = owner
     found = np.frombuffer(raw, np.uint8, count).view(dtype).reshape(shape)
     return found.view(np.recarray) if found.dtype.names else found
 
@@ -217,17 +218,17 @@ class _Reach:
         part = self.part
         if holder is None:
             return part
-        here = holder.address + part.offset
+        here, owner = holder.address + part.offset, holder.owner
         if part.kind == "scalar":
             return memory(here, _slot(part), (1,))[0]
         if part.kind == "group":
-            return rebuilt(part.of, holder.address, memory(here, np.int64, (part.words,)))
+            return rebuilt(part.of, holder.address, memory(here, np.int64, (part.words,)), owner)
         if part.kind == "record":
-            return seen(part.of, here)
+            return seen(part.of, here, owner)
         if part.shape is not None:
-            return memory(here, _entry(part.of), part.shape)
+            return memory(here, _entry(part.of), part.shape, owner)
         words = memory(here, np.int64, (part.words,))
-        return memory(holder.address + int(words[0]), _entry(part.of), tuple(int(n) for n in words[1:]))
+        return memory(holder.address + int(words[0]), _entry(part.of), tuple(int(n) for n in words[1:]), owner)
 
     def __set__(self, holder: Any, value: Any) -> None:
         if self.part.kind != "scalar":
@@ -235,17 +236,17 @@ class _Reach:
         memory(holder.address + self.part.offset, _slot(self.part), (1,))[0] = value
 
 
-def seen(declaration: type[T], address: int) -> T:
-    """The record that lies at an address, for Python."""
+def seen(declaration: type[T], address: int, owner: Any = None) -> T:
+    """The record that lies at an address, for Python: it, and all that is got from it, keep the owner alive."""
     holder: Any = declaration.__new__(declaration)
-    holder.address = int(address)
+    holder.address, holder.owner = int(address), owner
     return holder  # type: ignore[no-any-return]
 
 
 # --- groups -----------------------------------------------------------------------------------------------------------
 
 
-def rebuilt(group: type[T], base: int, words: NDArray[np.int64]) -> T:
+def rebuilt(group: type[T], base: int, words: NDArray[np.int64], owner: Any = None) -> T:
     """The same in Python."""
     turn = iter(range(len(words)))
 
@@ -254,7 +255,7 @@ def rebuilt(group: type[T], base: int, words: NDArray[np.int64]) -> T:
             return part.of(*(value(own) for own in fields_of(part.of)))
         if part.kind == "array":
             offset, shape = int(words[next(turn)]), [int(words[next(turn)]) for _ in range(part.dimensions)]
-            return memory(base + offset, _entry(part.of), tuple(shape))
+            return memory(base + offset, _entry(part.of), tuple(shape), owner)
         word = words[next(turn) :][:1]
         return word.view(np.float64)[0] if part.of is np.float64 else bool(word[0]) if part.of is bool else word[0]
 

@@ -61,7 +61,7 @@ class Player:
         self.sample_rate, self.block_size, self.channels = sample_rate, block_size, channels
         self.seats = seats or Seats(channels)  # who is to play what; by itself, whoever comes is played everywhere
         self._block = aligned.zeros(size_of(Stage), np.uint8)
-        self.stage = seen(Stage, self.address)
+        self.stage = seen(Stage, self.address, self._block)
         self._changing = Lock()  # instruments may be designed, and put on, in the background
         self._told: dict[str, int] = {}  # rows that each reader has seen
         s = self.stage

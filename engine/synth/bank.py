@@ -69,7 +69,7 @@ class Bank:
 
     @property
     def machine(self) -> Machine:
-        return seen(Machine, self.address)
+        return seen(Machine, self.address, self.block)
 
     @cached_property
     def keys(self) -> list[TunedKey]:

@@ -40,7 +40,7 @@ class Seats:
         self.instruments: dict[int, Instrument] = {}
         self._memory, self._listener = aligned.zeros(size_of(Desk), np.uint8), listener()
         self._deaf = self._listener.copy()  # as it is before it has heard anything
-        self.desk = seen(Desk, self.address)
+        self.desk = seen(Desk, self.address, self._memory)
         self.desk.outputs, self.desk.latest, self.desk.listener = channels, -1, self._listener.ctypes.data
         self.desk.programs[:] = -1
         self.desk.parts.left = self.desk.parts.right = 1.0

@@ -97,7 +97,7 @@ def make_hall(preset: Preset, rate: float, filtering: decimate.Decimator) -> Reh
     write = lay(arena, Hall, start, force=(all_steps,), out=(all_steps, pickups), power=(REHEARSAL,), ear=ear)
     block = arena.sealed()
     write(block)
-    return Rehearsals(block, seen(Hall, int(block.ctypes.data)))
+    return Rehearsals(block, seen(Hall, int(block.ctypes.data), block))
 
 
 def loudest(d: Design, made: Rehearsals) -> float:

@@ -434,3 +434,14 @@ def test_any_preset_survives_any_playing(preset: Preset, score: list[Event]) -> 
 
 def test_errors_of_the_engine_have_one_base() -> None:
     assert issubclass(PhysicsError, EngineError)
+
+
+def test_what_is_seen_of_the_memory_outlives_the_instrument() -> None:
+    """Arrays that were got from one that is gone are not those of the next one."""
+    gains = Instrument("plain", RATE).machine.keys.gain
+    taps = Instrument("plain", RATE, oversample=2).machine.filter.taps
+    kept = gains.copy(), taps.copy()
+    others = [Instrument("sitar", RATE, polyphony=n) for n in (1, 2, 3)]
+    assert np.array_equal(gains, kept[0])
+    assert np.array_equal(taps, kept[1])
+    assert len(others) == 3

@@ -63,7 +63,7 @@ class Tape:
         )
         self._block = arena.sealed()
         write(self._block)
-        self._memory = seen(memory.TapeRing, self.address)
+        self._memory = seen(memory.TapeRing, self.address, self._block)
         self._ring = self._memory.samples.reshape(frames, channels)
 
     @property
