@@ -98,8 +98,7 @@ def restore(m: Machine, v: Any) -> None:
     for k in range(mine.c.surface.response.shape[0]):
         for j in range(mine.c.surface.response.shape[1]):
             mine.c.surface.response[k, j] = designed.c.surface.response[k, j]
-    for j in range(mine.c.ports.inject.size):
-        mine.c.ports.inject[j] = designed.c.surface.answer * mine.t.strike[j]
+    aim_at_nodes(mine, designed.c.surface.answer)
     answer(m, v, designed.c.surface.answer)
 
 
@@ -159,8 +158,14 @@ def strike_at(m: Machine, v: Any, position: Any) -> None:
     near = taps[: min(fd.TAPS, intervals - 1)]
     words = integers(address(m.voice_words[v]), COUNT)
     words[NODE] = interpolate(position * length, length / intervals, intervals, near)
-    for j in range(taps.size):
-        mine.c.ports.inject[j] = mine.c.surface.answer * taps[j]
+    aim_at_nodes(mine, mine.c.surface.answer)
+
+
+@inlined
+def aim_at_nodes(mine: GridParts, answer: Any) -> None:
+    """A newton's effect on the nodes around the place whose weights are in `strike`."""
+    for j in range(mine.c.ports.inject.size):
+        mine.c.ports.inject[j] = answer * mine.t.strike[j]
 
 
 @native

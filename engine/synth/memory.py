@@ -7,11 +7,12 @@ grid_string.py): here it is a row of words.
 
 from __future__ import annotations
 
+from engine import messages as midi
 from engine.layout import IntegerRows, Integers, Matrix, Rows, Singles, Vector, inside, record
 from engine.opened import at
 from engine.synth import decimate, output
 
-CHANNELS, KEYS = 16, 128
+CHANNELS, KEYS = midi.CHANNELS, midi.KEYS
 TICK = 64  # base-rate samples between looks at a voice's energy; on the absolute clock, so blocks do not matter
 GLIDE = 16  # base-rate samples between steps of a moving parameter
 PULSES = 4  # plucks that may overlap on one string

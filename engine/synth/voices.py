@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine import messages as midi
 from engine.compiled import inlined, native
 from engine.elementary import exp2, power, sin
 from engine.physics.excitation import EDGE, add_pulse
@@ -124,7 +125,7 @@ def aimed_damping(m: Machine, v: int) -> float:
     voice = m.voices[v]
     key, damping = m.keys[voice.key], 0.0
     if voice.state == RELEASED and voice.sostenuto == 0:
-        pedal = zones.pressed(m, voice.channel, 64) / 127.0
+        pedal = zones.pressed(m, voice.channel, midi.SUSTAIN) / 127.0
         damping = key.release * (1.0 - pedal) * (1.0 - pedal)
     return max(damping + aimed(m, voice.channel, TO_LOSS), key.mildest)
 
@@ -142,7 +143,7 @@ def pluck(m: Machine, v: int, velocity: int) -> None:
         if ages[p] > ages[oldest]:
             oldest = p
     loud = velocity * 0.01
-    soft = 1.0 - 0.4 * (zones.pressed(m, channel, 67) >= 64)
+    soft = 1.0 - 0.4 * (zones.pressed(m, channel, midi.SOFT) >= 64)
     force = key.force * power(loud, m.force_power) * soft
     duration = key.duration * aimed(m, channel, TO_DURATION) * power(loud, m.duration_power) / soft
     voice.forces[oldest] = force
