@@ -273,7 +273,7 @@ def check_any_bytes(data: bytes) -> None:
         assert all(remark.isprintable() for remark in score.remarks)
         channel = [data for _, data in score.events(48_000) if data[0] < 0xF0]
         assert all(len(data) == (2 if data[0] & 0xE0 == 0xC0 else 3) for data in channel)
-    assert time.process_time() - began < 1.0
+    assert time.process_time() - began < SOON
 
 
 @settings(max_examples=300)
@@ -344,6 +344,7 @@ def test_facts_of_a_take() -> None:
         assert score.remarks == ("what jawari once wrote into it is damaged and was passed over",)
 
 
+SOON = 5.0  # seconds of the slowest processor: 0.7 were seen; what grows with the square takes minutes
 HOSTILE: dict[str, Callable[[], bytes]] = {
     "events": lambda: midi(b"\x00\x90\x3c\x40" + b"\x00\x3c\x40" * 5_000_000),
     "just enough events": lambda: midi(b"\x00\x90\x3c\x40" + b"\x00\x3c\x40" * (MOST_EVENTS - 100)),
@@ -375,7 +376,7 @@ def test_a_hostile_file_costs_little(name: str) -> None:
     began = time.process_time()
     score, error = attempt(data)
     assert len("; ".join(score.remarks)) < 5000 if score else "holds more than" in error
-    assert time.process_time() - began < 1.0
+    assert time.process_time() - began < SOON
 
 
 def test_a_hostile_file_needs_little_memory() -> None:

@@ -333,7 +333,7 @@ def test_a_library_that_hangs_does_not_hang_the_program(monkeypatch: pytest.Monk
     assert not jack.JackWatch.stuck
     begun = time.monotonic()
     watch.see_off(lambda: gate.wait(10) and None)
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < 5.0
     gate.set()
     with pytest.raises(PortError, match="start jawari again"):
         jack.JackWatch(SimpleNamespace(), "test")  # type: ignore[arg-type]

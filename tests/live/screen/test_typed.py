@@ -81,7 +81,7 @@ def test_characters_come_at_once_and_are_not_shown() -> None:
         assert select.select([ours], [], [], 0.05)[0] == []
         started = time.monotonic()
         assert source.take(0.05) == ""
-        assert 0.04 < time.monotonic() - started < 1.0
+        assert 0.04 < time.monotonic() - started < 10.0
 
 
 @POSIX
