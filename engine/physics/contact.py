@@ -73,6 +73,15 @@ def psi_at(penetration: Array, points: ContactPoints, exponent: float) -> Array:
     return np.sqrt(2.0 * points.stiffness / (exponent + 1.0)) * elementwise.power(eta, (exponent + 1.0) / 2.0)
 
 
+def force_of(psi: Array, points: ContactPoints, exponent: float) -> Array:
+    """F = K [eta]^al at the penetration that stores psi^2 / 2."""
+    on, force = psi > 0.0, np.zeros(psi.size)
+    stiffness, order = points.stiffness[on], exponent + 1.0
+    eta = elementwise.power(0.5 * order * (psi[on] * psi[on]) / stiffness, 1.0 / order)
+    force[on] = stiffness * elementwise.power(eta, exponent)
+    return force
+
+
 @inlined
 def raised(eta: Any, law: Law) -> Any:
     """eta^power for eta > 0."""

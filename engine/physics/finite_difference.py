@@ -23,7 +23,7 @@ from engine.physics.barrier import Barrier, ContactPoints
 from engine.physics.contact import Law, Touch
 from engine.physics.grid import MARGIN, REACH, Grid, difference_taps, grid, interpolation
 from engine.physics.linear import product
-from engine.physics.problem import Pickup, Problem
+from engine.physics.problem import AT_AN_END, Pickup, Problem
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
 from engine.physics.spots import Spots, compliance, contact_spots, shared
 from engine.physics.string import Array, String
@@ -48,6 +48,7 @@ class Ports(NamedTuple):
     inject: Vector  # [TAPS] displacement per newton
     pickup_node: Integers
     pickup: Matrix  # [P, TAPS]
+    carries: Vector  # [P]: 1 where a body is heard, which carries the barrier, too; else 0
 
 
 class Touchable(NamedTuple):
@@ -151,9 +152,10 @@ def node_answer(string: String, g: Grid, rate: float) -> float:
 
 def pickup_taps(string: String, g: Grid, pickup: Pickup) -> tuple[int, Array]:
     """First node and weights of a pickup; a velocity is the difference of its displacement."""
-    if pickup.kind != "bridge_force":
+    if pickup.kind not in AT_AN_END:
         return interpolation(pickup.at * string.length, g.spacing, g.intervals, min(TAPS, g.intervals - 1))
-    # T u_x - EI u_xxx at the support, centred on it by the odd image: u_1/h and (u_2 - 2 u_1)/h^3.
+    # T u_x - EI u_xxx at the support, centred on it by the odd image: u_1/h and (u_2 - 2 u_1)/h^3. Summed over the
+    # nodes with any weights that go straight from one end to the other, the grid's differences leave just these.
     bend = string.stiffness / (g.spacing * g.spacing * g.spacing)
     near, far = string.tension / g.spacing + 2.0 * bend, -bend
     return (1, np.array([near, far])) if pickup.at == 0.0 else (g.intervals - 2, np.array([far, near]))
@@ -179,7 +181,9 @@ def _ports(problem: Problem, g: Grid, rate: float, dtype: Any) -> Ports:
     pickup = np.zeros((len(heard), TAPS))
     for row, (_, weights) in zip(pickup, heard, strict=True):
         row[: weights.size] = weights
-    return Ports(node, inject.astype(dtype), np.array([n for n, _ in heard], np.int64), pickup.astype(dtype))
+    carries = np.array([p.kind == "body_force" for p in problem.pickups], dtype)
+    first = np.array([n for n, _ in heard], np.int64)
+    return Ports(node, inject.astype(dtype), first, pickup.astype(dtype), carries)
 
 
 def _surface(problem: Problem, points: ContactPoints, g: Grid, spots: Spots, rate: float, law: Law) -> Touchable:
@@ -280,8 +284,8 @@ def advance(c: Stencil, x: Any, y: Any, w: Any) -> None:
 
 
 @inlined
-def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any) -> None:
-    """Contact at the nodes over a barrier: each on its own, since a node's force moves no other node."""
+def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any) -> Any:
+    """Contact at the nodes over a barrier: each on its own, since a node's force moves no other node. Their sum."""
     law, zero, height, psi = surface.law, surface.law.zero, surface.height, touch.psi
     first = surface.first_node + REACH
     now, before, after = x[first:], y[first:], w[first:]
@@ -289,8 +293,9 @@ def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any) -> None
     for k in range(height.size):
         touch.force[k] = zero
         near |= (height[k] > now[k]) | (height[k] > after[k]) | (psi[k] > zero)
+    pressed = zero
     if not near:
-        return
+        return pressed
     for k in range(height.size):
         b = height[k]
         if b > now[k] or b > after[k] or psi[k] > zero:
@@ -301,11 +306,14 @@ def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any) -> None
             after[k] += surface.answer * force
             touch.force[k] = force
             touch.lost[0] += lost
+            pressed += force
+    return pressed
 
 
 @inlined
-def meet_obstacles(surface: Touchable, free: Any, touch: Touch, w: Any, forward: Any) -> None:
-    """Contact at obstacles, which may share nodes."""
+def meet_obstacles(surface: Touchable, free: Any, touch: Touch, w: Any, forward: Any) -> Any:
+    """Contact at obstacles, which may share nodes; the sum of their forces."""
+    pressed = surface.law.zero
     read_points(surface, w, free)
     pushed = contact.sweep(surface.law, surface.height, surface.response, free, touch, forward)
     for j in range(pushed):
@@ -314,9 +322,11 @@ def meet_obstacles(surface: Touchable, free: Any, touch: Touch, w: Any, forward:
         step = surface.answer * touch.force[k]
         w[i] += step * surface.obstacle[k, 0]
         w[i + 1] += step * surface.obstacle[k, 1]
+        pressed += touch.force[k]
     for k in range(surface.height.size):
         touch.before[k] = touch.now[k]
     read_points(surface, w, touch.now)
+    return pressed
 
 
 @inlined
@@ -340,13 +350,18 @@ def strike(ports: Ports, w: Any, force: Any) -> None:
 
 
 @inlined
-def hear(ports: Ports, w: Any, out: Any) -> None:
-    """The pickups of the new level."""
+def hear(ports: Ports, x: Any, w: Any, pressed: Any, out: Any) -> None:
+    """The pickups of the new level w; a body's force is that of the step before, when the contacts pressed."""
     for p in range(out.size):
         i = ports.pickup_node[p] + REACH
-        total = ports.pickup[p, 0] * w[i]
-        for j in range(1, TAPS):
-            total += ports.pickup[p, j] * w[i + j]
+        if ports.carries[p] > 0.0:
+            total = -pressed
+            for j in range(TAPS):
+                total += ports.pickup[p, j] * x[i + j]
+        else:
+            total = ports.pickup[p, 0] * w[i]
+            for j in range(1, TAPS):
+                total += ports.pickup[p, j] * w[i + j]
         out[p] = total
 
 
@@ -355,11 +370,12 @@ def step(c: Coefficients, s: State, x: Any, y: Any, w: Any, force: Any, out: Any
     """From x, and y before it, to w; out[p] is what pickup p hears then."""
     advance(c.stencil, x, y, w)
     strike(c.ports, w, force)
+    pressed = c.surface.law.zero
     if c.surface.obstacle_node.size:
-        meet_obstacles(c.surface, s.free, s.touch, w, (s.clock[0] & 1) == 0)
+        pressed = meet_obstacles(c.surface, s.free, s.touch, w, (s.clock[0] & 1) == 0)
     elif c.surface.height.size:
-        meet_nodes(c.surface, s.touch, x, y, w)
-    hear(c.ports, w, out)
+        pressed = meet_nodes(c.surface, s.touch, x, y, w)
+    hear(c.ports, x, w, pressed, out)
     s.clock[0] += 1
 
 
@@ -444,11 +460,11 @@ def run(
         release(d, s, initial)
     ports = c.ports
     reach = ports.pickup_node[:, None] + REACH + np.arange(TAPS)
-    start = (ports.pickup * s.level1[reach]).sum(axis=1)
+    before, start = ((ports.pickup * u[reach]).sum(axis=1) for u in (s.level0, s.level1))
     steps = force.size if steps is None else steps
     kept = min(most, steps) if listener else steps
     book = log(kept, start.size, c.surface.height.size, c.rest.size, at, c.rest.dtype)
     x = np.arange(n + 1) * d.grid.spacing
-    opened = Run(d.rate, d.points, start, book, x, np.zeros((0, n + 1)))
+    opened = Run(d.rate, d.points, before, start, book, x, np.zeros((0, n + 1)))
     in_pieces(partial(observe, c, s), force, steps, most, opened, listener)
     return opened._replace(snapshots=book.shapes[:, REACH : REACH + n + 1])

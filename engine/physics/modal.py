@@ -26,6 +26,7 @@ from engine.layout import Integers, Matrix, Vector
 from engine.physics import contact
 from engine.physics.barrier import ContactPoints
 from engine.physics.contact import Law, Touch
+from engine.physics.hearing import on_body
 from engine.physics.linear import product
 from engine.physics.problem import Pickup, Problem
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
@@ -51,6 +52,8 @@ class Coefficients(NamedTuple):
     inject: Vector  # modal displacement per newton of excitation
     spread: Vector  # (k^2/m) C
     rows: Matrix  # [K + P, M]
+    share: Matrix  # [B, K]: of a newton at contact k, for each pickup that hears a body (hearing.py)
+    grip: Vector  # [B]: of a newton of excitation
     response: Matrix  # [K, K + P]: displacement of row l per newton at contact k
     height: Vector  # [K]
     law: Law
@@ -123,12 +126,26 @@ def shape(b: Array, x: Array) -> Array:
 
 
 def pickup_row(string: String, b: Array, pickup: Pickup) -> Array:
-    """How each mode sounds at a pickup: displacement (whose difference is the velocity), or pull on the support."""
+    """How each mode sounds at a pickup: displacement (whose difference is the velocity), pull on the support, or what
+    the end carries of its momentum (whose second difference is a body's force).
+    """
+    if pickup.kind == "body_force":
+        momentum = string.density / b
+        return momentum if pickup.at == 0.0 else -momentum * elementwise.cos(b * string.length)
     if pickup.kind == "bridge_force":
         pull = string.tension * b + string.stiffness * (b * b * b)
         # T u_x - EI u_xxx at x = 0; at the far end the outward slope is -cos(n pi).
         return pull if pickup.at == 0.0 else -pull * elementwise.cos(b * string.length)
     return shape(b, np.array([pickup.at * string.length]))[0]
+
+
+def shares(problem: Problem, points: ContactPoints) -> tuple[Array, Array]:
+    """For each pickup that hears a body, how much of the force of each contact and of the pluck is not in the momentum
+    of its end (hearing.py).
+    """
+    ends = np.array([pickup.at for pickup in on_body(problem.pickups)])
+    held = 1.0 - np.abs(ends - problem.excitation.position)
+    return np.abs(ends[:, None] - points.position / problem.string.length), held
 
 
 def design(
@@ -144,6 +161,7 @@ def design(
     touching = shape(b, points.position)
     heard = np.array([pickup_row(string, b, p) for p in problem.pickups]).reshape(-1, b.size)
     rows = np.concatenate([touching, heard])
+    share, held = shares(problem, points)
     stiffness = 4.0 * mass * a_star / (k * k)
     rest, penetration = resting(touching, stiffness, points, problem.contact.exponent)
 
@@ -158,6 +176,8 @@ def design(
         inject=cast(spread * shape(b, np.array([problem.excitation.position * string.length]))[0]),
         spread=cast(spread),
         rows=cast(rows),
+        share=share.astype(dtype),
+        grip=held.astype(dtype),
         response=point_response(cast(rows), cast(spread), points.height.size),
         height=points.height.astype(dtype),
         law=contact.law(points, problem.contact, rate, dtype, rule),
@@ -246,8 +266,8 @@ def add(force: Any, inject: Any, y: Any) -> None:
 
 
 @inlined
-def step(c: Coefficients, s: State, now: Any, after: Any, force: Any) -> None:
-    """From `now` to `after`, which lies where the step before was; s.free then has all points and pickups."""
+def step(c: Coefficients, s: State, now: Any, after: Any, force: Any, out: Any) -> None:
+    """From `now` to `after`, which lies where the step before was; `out` then has the pickups and what is carried."""
     points = c.height.size
     advance(c.forward, c.backward, now, after)
     if force != c.law.zero:
@@ -263,20 +283,31 @@ def step(c: Coefficients, s: State, now: Any, after: Any, force: Any) -> None:
         for k in range(points):
             s.touch.before[k] = s.touch.now[k]
             s.touch.now[k] = s.free[k]
+    hear(c, s, force, out)
     s.clock[0] += 1
+
+
+@inlined
+def hear(c: Coefficients, s: State, force: Any, out: Any) -> None:
+    """The pickups of the new step; behind them what contact and pluck carry on the way to it."""
+    points, pickups = c.height.size, c.rows.shape[0] - c.height.size
+    for p in range(pickups):
+        out[p] = s.free[points + p]
+    for b in range(c.grip.size):
+        carried = -c.grip[b] * force
+        for k in range(points):
+            carried += c.share[b, k] * s.touch.force[k]
+        out[pickups + b] = carried
 
 
 @called_by_python
 def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
-    """Advance force.size steps; out[t, p] is pickup p after step t. Allocates nothing."""
-    points = c.height.size
+    """Advance force.size steps; out[t] is what `hear` finds after step t. Allocates nothing."""
     now, after = s.even, s.odd
     if s.clock[0] & 1:
         now, after = after, now
     for t in range(force.size):
-        step(c, s, now, after, force[t])
-        for p in range(out.shape[1]):
-            out[t, p] = s.free[points + p]
+        step(c, s, now, after, force[t], out[t])
         now, after = after, now
 
 
@@ -343,12 +374,13 @@ def run(
     c, s = d.coefficients, state(d.coefficients)
     if initial is not None:
         release(d, s, initial)
-    start = product(c.rows[c.height.size :], s.even)
+    heard = c.rows[c.height.size :]
+    start, before = (np.append(product(heard, y), np.zeros(c.grip.size)) for y in (s.even, s.odd))
     steps = force.size if steps is None else steps
     kept = min(most, steps) if listener else steps
     book = log(kept, start.size, c.height.size, c.forward.size, at, c.forward.dtype)
     b = d.modes.wavenumber
     x = np.linspace(0.0, d.problem.string.length, 2 * b.size + 1)
-    opened = Run(d.rate, d.points, start, book, x, np.zeros((0, x.size)))
+    opened = Run(d.rate, d.points, before, start, book, x, np.zeros((0, x.size)))
     in_pieces(partial(observe, c, s), force, steps, most, opened, listener)
     return opened._replace(snapshots=product(book.shapes[:, : b.size], shape(b, x).T))

@@ -17,7 +17,8 @@ from engine.physics.barrier import (
 from engine.physics.excitation import Excitation
 from engine.physics.string import String, require
 
-PICKUP_KINDS = ("displacement", "velocity", "bridge_force")
+PICKUP_KINDS = ("displacement", "velocity", "bridge_force", "body_force")
+AT_AN_END = ("bridge_force", "body_force")
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,9 @@ class Contact:
 class Pickup:
     """Where the string is heard: position as a fraction of its length, and the quantity.
 
-    displacement (m), velocity (m/s), or bridge_force (N, the string's pull on the support at x = 0 or x = L). `pan` is
-    where a listener has it: -1 left, 0 in the middle, 1 right.
+    displacement (m), velocity (m/s), or a force (N) at x = 0 or x = L: bridge_force, the string's pull on its support
+    alone; body_force, that on a body which carries this end and the barrier, too. `pan` is where a listener has it: -1
+    left, 0 in the middle, 1 right.
     """
 
     at: float = 0.1
@@ -54,10 +56,10 @@ class Pickup:
         require("pickups.pan", self.pan, minimum=-1.0, maximum=1.0)
         if self.kind not in PICKUP_KINDS:
             raise PhysicsError("pickups.kind", self.kind, f"must be one of {', '.join(PICKUP_KINDS)}", "choose one")
-        if self.kind == "bridge_force":
+        if self.kind in AT_AN_END:
             if self.at not in (0.0, 1.0):
                 raise PhysicsError(
-                    "pickups.at", self.at, "a bridge force is felt at an end of the string", "give 0 or 1"
+                    "pickups.at", self.at, f"a {self.kind} is felt at an end of the string", "give 0 or 1"
                 )
         elif not 0.0 < self.at < 1.0:
             raise PhysicsError("pickups.at", self.at, "must lie on the string, between 0 and 1", "move it")

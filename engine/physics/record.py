@@ -19,9 +19,10 @@ MOST_AT_ONCE = 10_000  # steps of one call, which may be fewer where they take l
 class Log(NamedTuple):
     """One row a step: step n goes from time n to n + 1, its contact force acts at n, its energy lies between them.
 
-    `out[n]` holds the pickups after step n (time n + 1); `lost` and `work` are sums since the start, so that
-    kinetic + potential + contact + lost - work stays constant. `shapes` holds the scheme's own coordinates of the
-    string at the steps named in `at`, in rising order; `sums` carries `lost` and `work` from one piece to the next.
+    `out[n]` holds the pickups after step n (time n + 1), and perhaps more behind them: hearing.py says what is heard of
+    that. `lost` and `work` are sums since the start, so that kinetic + potential + contact + lost - work stays
+    constant. `shapes` holds the scheme's own coordinates of the string at the steps named in `at`, in rising order;
+    `sums` carries `lost` and `work` from one piece to the next.
     """
 
     out: NDArray[Any]
@@ -67,11 +68,12 @@ def rows(book: Log, first: int, end: int) -> Log:
 
 
 class Run(NamedTuple):
-    """A finished run of any scheme: its log, its pickups at time 0, and the string's shapes over x."""
+    """A finished run of any scheme: its log, its pickups a step before time 0 and then, the string's shapes over x."""
 
     rate: float
     points: ContactPoints
-    start: NDArray[Any]  # [P]
+    before: NDArray[Any]  # [P], and as many as there are behind them in log.out
+    start: NDArray[Any]
     log: Log
     x: Array
     snapshots: NDArray[Any]  # [len(log.at), x.size], displacement at the steps in log.at
@@ -87,7 +89,7 @@ def in_pieces(
 
     With a listener the log is as long as one piece. A force that is shorter than the run is zero from its end on.
     """
-    book, start = opened.log, opened.start
+    book, before, start = opened.log, opened.before, opened.start
     for at in range(0, steps, most):
         count = min(most, steps - at)
         first = 0 if listener else at
@@ -96,5 +98,5 @@ def in_pieces(
         pushing[: given.size] = given
         observe(pushing, part)
         if listener:
-            listener(opened._replace(log=part, start=start))
-            start = part.out[-1].copy()
+            listener(opened._replace(log=part, before=before, start=start))
+            before, start = (part.out[-2].copy() if count > 1 else start), part.out[-1].copy()

@@ -7,7 +7,7 @@ from functools import partial
 from engine.errors import PhysicsError
 from engine.physics.barrier import Barrier, Obstacles
 from engine.physics.excitation import Excitation
-from engine.physics.problem import Contact, Pickup, Problem
+from engine.physics.problem import AT_AN_END, Contact, Pickup, Problem
 from engine.physics.string import Loss, String, require
 from engine.preset.check import Values
 from engine.preset.key import Key
@@ -152,7 +152,7 @@ def _excitation(values: Values) -> Excitation:
 
 def _pickup(values: Values, path: str) -> Pickup:
     kind, at, pan = (values[f"{path}.{word}"] for word in ("kind", "at", "pan"))
-    if kind == "bridge_force" and not values.given(f"{path}.at"):
+    if kind in AT_AN_END and not values.given(f"{path}.at"):
         at = 0.0
     try:
         return Pickup(at, kind, pan)

@@ -129,9 +129,13 @@ TABLE = (
     ),
     _number(
         "pickups.at", "", (0.0, 1.0), Pickup.at,
-        "Where a pickup hears the string, a fraction of length; for bridge_force an end, 0 (without `at`) or 1.",
+        "Where a pickup hears the string, a fraction of length; for a force an end, 0 (without `at`) or 1.",
     ),
-    _choice("pickups.kind", PICKUP_KINDS, Pickup.kind, "What the pickup hears, in m, m/s or N."),
+    _choice(
+        "pickups.kind", PICKUP_KINDS, Pickup.kind,
+        "What the pickup hears, in m, m/s or N: bridge_force is the string's pull on its end alone, body_force what "
+        "drives a body that carries the end and the barrier, too.",
+    ),
     _number("pickups.pan", "", (-1.0, 1.0), 0.0, "Where it is heard: -1 left, 0 in the middle, 1 right."),
     Key("oversample", "whole", "The model runs at this multiple of the sample rate.", 1, choices=(1, 2, 4, 8)),
     Key(

@@ -23,7 +23,7 @@ from engine.study.simulate import Simulation
 
 # Which multiples of powers of ten are named on an axis whose ends are less than so far apart; none: equal steps.
 _STEPS: dict[float, tuple[int, ...]] = {2.0: (), 4.0: tuple(range(1, 10)), 8.0: (1, 2, 3, 5, 7), 100.0: (1, 2, 5)}
-UNITS = {"displacement": "m", "velocity": "m/s", "bridge_force": "N"}
+UNITS = {"displacement": "m", "velocity": "m/s", "bridge_force": "N", "body_force": "N"}
 
 
 class PlotError(EngineError):

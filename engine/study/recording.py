@@ -78,12 +78,9 @@ def record(order: Order, target: Path | None) -> Summary:
     The file appears whole or not at all. Memory does not grow with the run, but for the slow reference schemes.
     """
     summary = Summary(order)
-    before: Array | None = None
 
     def listen(run: Run) -> None:
-        nonlocal before
-        piece = columns(order.preset, run, summary.steps, before)
-        before = (run.log.out[-2] if len(run.log.out) > 1 else run.start).astype(np.float64)
+        piece = columns(order.preset, run, summary.steps)
         summary.add(piece)
         if tape:
             tape.add(piece)

@@ -19,6 +19,7 @@ from engine.machine_code import tell_if_cold
 from engine.physics import contact, finite_difference, modal
 from engine.physics.excitation import pulse
 from engine.physics.grid import grid
+from engine.physics.hearing import heard
 from engine.physics.problem import Problem
 from engine.physics.record import MOST_AT_ONCE, Run
 from engine.physics.reference import cholesky, iterative, newton_modal
@@ -312,20 +313,15 @@ def _checked_shape(initial: Shape, length: float) -> Shape:
     return shape
 
 
-def columns(preset: Preset, run: Run, first: int = 0, before: Array | None = None) -> dict[str, Array]:
-    """The steps of a run, or of a piece of it, which begins at step `first` after pickups at `before`."""
-    log, rate = run.log, run.rate
-    heard = np.concatenate([run.start[None], log.out[:-1]]).astype(np.float64)
-    for i, pickup in enumerate(preset.problem.pickups):
-        if pickup.kind == "velocity":
-            heard[:, i] = np.diff(heard[:, i], prepend=heard[0, i] if before is None else before[i]) * rate
+def columns(preset: Preset, run: Run, first: int = 0) -> dict[str, Array]:
+    """The steps of a run, or of a piece of it, which begins at step `first`."""
+    log = run.log
     total = log.kinetic + log.potential + log.contact
     energy = Energy(log.kinetic, log.potential, log.contact, total, log.lost, log.work)
-    steps = np.arange(first, first + len(heard))
     return {
         **{f"energy_{name}": value for name, value in energy._asdict().items()},
-        "time": steps / rate,
-        "pickups": heard,
+        "time": np.arange(first, first + total.size) / run.rate,
+        "pickups": heard(preset.problem.pickups, run),
         "contact_force": log.force,
     }
 

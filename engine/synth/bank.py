@@ -48,7 +48,7 @@ class Designed(NamedTuple):
 
     keys: Rows[memory.KeyRow]
     strings: strings.KeyStrings
-    resting: NDArray[np.float64]  # [KEYS, pickups]: what pickups hear of each key's string at rest
+    resting: NDArray[np.float64]  # [KEYS, columns]: what the kernel gives of each key's string at rest
     silent: dict[int, str]  # keys that have no string, and why
     dearest: float  # ns that a step of any string takes at most
     polyphony: int
@@ -95,7 +95,7 @@ def design(setup: Setup) -> Designed:
         _fill_key(row, key, preset, float(gain))
     model = strings.MODELS[preset.model]
     designs = {number: key.design for number, key in enumerate(keys) if key.design is not None}
-    resting = np.zeros((KEYS, len(preset.problem.pickups)))
+    resting = np.zeros((KEYS, strings.columns(model, preset.problem.pickups)))
     for number, made in designs.items():
         resting[number] = strings.FILES[model].resting(made)
     return Designed(
@@ -157,10 +157,9 @@ def lay_out(setup: Setup, designed: Designed) -> Bank:
         key_words=key_words,
         scratch=(strings.longest(model, words),),
         force=(longest,),
-        out=(longest, pickups),
-        heard=(slots, pickups),
+        out=(longest, designed.resting.shape[1]),
+        heard=(slots, pickups, 2),
         bus=(longest, pickups),
-        last=(pickups,),
         stereo=(longest, 2),
         base=(memory.TICK, 2),
         filter=filtering,

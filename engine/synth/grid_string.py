@@ -10,6 +10,7 @@ from engine.compiled import copy, entry, floats, inlined, integers, native, past
 from engine.layout import count_of, words_of
 from engine.opened import address, opener
 from engine.physics import finite_difference as fd
+from engine.physics.contact import force_of
 from engine.physics.grid import REACH, interpolate
 from engine.physics.linear import total
 from engine.physics.retune import GridTuning, grid_tuning, lift_nodes, lift_points, tune_grid
@@ -43,7 +44,7 @@ def laid_out(d: fd.Design) -> GridParts:
     return GridParts(c, fd.state(c), grid_tuning(d), c.meter.stretch / d.problem.string.tension)
 
 
-def consistent(string: GridParts, pickups: int) -> bool:
+def consistent(string: GridParts, pickups: int, columns: int) -> bool:
     """Whether the kernels stay within these arrays, whatever numbers are in them."""
     c, s, t = string.c, string.s, string.t
     nodes, points, obstacles = c.stencil.intervals, c.surface.height.size, c.surface.obstacle_node.size
@@ -59,7 +60,8 @@ def consistent(string: GridParts, pickups: int) -> bool:
         and 0 <= c.surface.first_node <= nodes - (0 if obstacles else points)
         and starts.min() >= 0
         and starts.max() <= nodes
-        and (c.ports.inject.size, t.strike.size, c.ports.pickup_node.size) == (fd.TAPS, fd.TAPS, pickups)
+        and (c.ports.inject.size, t.strike.size) == (fd.TAPS, fd.TAPS)
+        and c.ports.pickup_node.size == c.ports.carries.size == pickups == columns
         and (c.ports.pickup.shape, c.surface.obstacle.shape) == ((pickups, fd.TAPS), (obstacles, 2))
         and c.surface.response.shape == t.weights.shape == (obstacles, obstacles)
         and min(s.touch.lost.size, s.clock.size) == 1
@@ -68,10 +70,11 @@ def consistent(string: GridParts, pickups: int) -> bool:
 
 
 def resting(d: fd.Design) -> Array:
-    """What the pickups hear of a string at rest."""
+    """What the kernel gives of a string at rest."""
     c = d.coefficients
     reach = c.ports.pickup_node[:, None] + REACH + np.arange(fd.TAPS)
-    return np.array([total(weights * nodes) for weights, nodes in zip(c.ports.pickup, c.rest[reach])])
+    pulled = np.array([total(weights * nodes) for weights, nodes in zip(c.ports.pickup, c.rest[reach])])
+    return pulled - c.ports.carries * total(force_of(c.rest_psi, d.points, d.problem.contact.exponent))
 
 
 _open = opener(GridParts)

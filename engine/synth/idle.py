@@ -41,8 +41,6 @@ def look(m: Machine, sounding: int) -> None:
     if sounding == 0 and m.quiet:
         m.idle = 1
         decimate.reset(m.filtered)
-        for p in range(m.last.size):
-            m.last[p] = 0.0
         mean = m.finished.mean
         for c in range(mean.size):
             mean[c] = 0.0

@@ -104,13 +104,14 @@ def _checked(head: dict[str, Any], content: bytes) -> tuple[Setup, Designed]:
         parts[name] = np.frombuffer(content, np.uint8, size, at).copy()
         at += size
     model, pickups = strings.MODELS[preset.model], len(preset.problem.pickups)
+    columns = strings.columns(model, preset.problem.pickups)
     words = parts["words"].view(np.int64).reshape(memory.KEYS, strings.words_in(model))
-    resting = parts["resting"].view(np.float64).reshape(memory.KEYS, pickups)
+    resting = parts["resting"].view(np.float64).reshape(memory.KEYS, columns)
     keys, own = seen_rows(memory.KeyRow, parts["keys"]), strings.KeyStrings(words, parts["block"])
     if keys.size != memory.KEYS or not np.isfinite([keys.gain, keys.length, keys.tension, keys.position]).all():
         raise ValueError("keys")
     for number in np.flatnonzero(keys.ready):
-        strings.check(model, own, int(number), pickups)
+        strings.check(model, own, int(number), pickups, columns)
     silent = {int(number): str(reason) for number, reason in head["silent"].items()}
     designed = Designed(keys, own, resting, silent, float(head["dearest"]), polyphony)
     return Setup(preset, rate, head["oversample"], polyphony, channels, tuning), designed

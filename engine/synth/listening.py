@@ -11,6 +11,7 @@ from engine.compiled import entry, inlined
 from engine.layout import Cube, Matrix, Vector, record
 from engine.opened import at
 from engine.physics.excitation import add_pulse
+from engine.physics.hearing import AS_GIVEN, REACTION, derived
 from engine.synth import decimate
 from engine.synth.weighting import weigh
 
@@ -18,7 +19,7 @@ from engine.synth.weighting import weigh
 class Listener(NamedTuple):
     """What listens to the pickups, and its memory."""
 
-    places: Matrix  # a row for each pickup: gains left and right, and whether it hears velocity
+    places: Matrix  # a row for each pickup: gains left and right, what it hears, and the column of what is carried
     rate: float  # Hz, of the string
     filtering: decimate.Decimator
     filtered: decimate.State
@@ -37,7 +38,7 @@ class Hall:
     length: float
     age: float
     force: Vector  # N, of every step
-    out: Matrix  # what each pickup hears
+    out: Matrix  # what the kernel gives for each pickup, and what is carried
     power: Vector  # of every hop
     ear: Listener
 
@@ -77,11 +78,13 @@ def mix(ear: Listener, out: Any, first: Any) -> None:
     """A hop of what the pickups heard, from step `first` on, as left and right."""
     for t in range(ear.mixed.shape[0]):
         for side in range(ear.mixed.shape[1]):
-            both = 0.0
-            for p in range(out.shape[1]):
-                heard = out[first + t, p] - out[0, p]
-                if ear.places[p, 2] != 0.0:
-                    before = out[first + t - 1, p] - out[0, p] if first + t > 0 else 0.0
-                    heard = (heard - before) * ear.rate
+            both, n = 0.0, first + t
+            for p in range(ear.places.shape[0]):
+                heard, way = out[n, p] - out[0, p], int(ear.places[p, 2])
+                if way != AS_GIVEN:
+                    one, two = out[max(n - 1, 0), p] - out[0, p], out[max(n - 2, 0), p] - out[0, p]
+                    column = int(ear.places[p, 3])
+                    carried = out[n, column] - out[0, column] if way == REACTION else 0.0
+                    heard = derived(way, heard, one, two, carried, ear.rate)
                 both += heard * ear.places[p, side]
             ear.mixed[t, side] = both

@@ -8,7 +8,7 @@ grid_string.py): here it is a row of words.
 from __future__ import annotations
 
 from engine import messages as midi
-from engine.layout import IntegerRows, Integers, Matrix, Rows, Singles, Vector, inside, record
+from engine.layout import Cube, IntegerRows, Integers, Matrix, Rows, Singles, Vector, inside, record
 from engine.opened import at
 from engine.synth import decimate, output
 
@@ -107,11 +107,13 @@ class Map:
 
 @record
 class Ear:
-    """A pickup: how much of it goes left and right; of a velocity, displacement is differentiated first."""
+    """A pickup: how much of it goes left and right, and what it hears (physics/hearing.py)."""
 
     left: float
     right: float
-    velocity: int
+    way: int
+    column: int  # of what contact and pluck carry, if it hears a body
+    end: float  # that this body carries
 
 
 @record
@@ -181,17 +183,16 @@ class Machine:
     voices: Rows[Voice]
     maps: Rows[Map]
     ears: Rows[Ear]
-    resting: Matrix  # what the pickups hear of each key's string at rest
+    resting: Matrix  # what the kernel gives of each key's string at rest
     key_words: IntegerRows  # what the string of each key is made of, as its model lays it out
     voice_words: IntegerRows  # the same of each voice: its own arrays, and its key's where they never change
     own_words: IntegerRows  # where its own arrays are
     own: Integers  # which words that is
     scratch: Vector
     force: Vector
-    out: Matrix  # what one voice's pickups hear
-    heard: Matrix  # the last of that, of every voice
+    out: Matrix  # what the kernel gives of one voice's string; then what its pickups hear
+    heard: Cube  # what it gave for each pickup of every voice, one and two steps ago
     bus: Matrix
-    last: Vector
     stereo: Matrix
     base: Matrix
     filter: decimate.Decimator

@@ -11,6 +11,8 @@ from engine.elementary import sin
 from engine.layout import Vector
 from engine.opened import address, opener
 from engine.physics import modal
+from engine.physics.contact import force_of
+from engine.physics.hearing import REACTION, gripped
 from engine.physics.linear import product
 from engine.physics.retune import ModalTuning, lift_points, modal_tuning, tune_modes
 from engine.physics.string import Array
@@ -30,8 +32,11 @@ class ModalParts(NamedTuple):
 
 
 # What a voice has for itself; of this, what is made anew for every note and so need not be kept for a key.
-OWN = ("c.forward", "c.backward", "c.inject", "c.spread", "c.response", "c.height", "c.spring", "t.strike", "s")
-BLANK = ("c.inject", "t.strike", "s")
+OWN = (
+    *("c.forward", "c.backward", "c.inject", "c.spread", "c.grip", "c.response", "c.height", "c.spring"),
+    *("t.strike", "s"),
+)
+BLANK = ("c.inject", "c.grip", "t.strike", "s")
 
 
 def laid_out(d: modal.Design) -> ModalParts:
@@ -46,7 +51,7 @@ def laid_out(d: modal.Design) -> ModalParts:
     )
 
 
-def consistent(string: ModalParts, pickups: int) -> bool:
+def consistent(string: ModalParts, pickups: int, columns: int) -> bool:
     """Whether the kernels stay within these arrays, whatever numbers are in them."""
     c, s, t = string.c, string.s, string.t
     modes, points = c.forward.size, c.height.size
@@ -60,15 +65,18 @@ def consistent(string: ModalParts, pickups: int) -> bool:
         and {array.size for array in (*lines, *tuning)} == {modes}
         and {array.size for array in each} | {points} == {points}
         and (c.rows.shape, c.response.shape, s.free.size) == ((rows, modes), (points, rows), rows)
+        and c.share.shape == (columns - pickups, points)
+        and c.grip.size == columns - pickups
         and min(c.inertia.size, s.touch.lost.size, s.clock.size) == 1
         and c.law.form in range(4)
     )
 
 
 def resting(d: modal.Design) -> Array:
-    """What the pickups hear of a string at rest."""
+    """What the kernel gives of a string at rest."""
     c = d.coefficients
-    return product(c.rows[c.height.size :], c.rest)
+    pressed = force_of(c.rest_psi, d.points, d.problem.contact.exponent)
+    return np.append(product(c.rows[c.height.size :], c.rest), product(c.share, pressed))
 
 
 _open = opener(ModalParts)
@@ -131,6 +139,9 @@ def strike_at(m: Machine, v: Any, position: Any) -> None:
     at, moved = position * key.length, position != key.position
     for i in range(mine.t.strike.size):
         mine.t.strike[i] = sin(mine.wave[i] * at) if moved else mine.shape[i]
+    for p in range(m.pickups):
+        if m.ears[p].way == REACTION:
+            mine.c.grip[m.ears[p].column - m.pickups] = gripped(m.ears[p].end, position)
     aim(mine)
 
 
@@ -152,7 +163,7 @@ def run(m: Machine, v: Any, steps: Any) -> None:
 def run_lifted(m: Machine, v: Any, steps: Any, left: Any) -> None:
     """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
     mine, voice, force, out = of_voice(m, v), m.voices[v], m.force, m.out
-    c, s, points = mine.c, mine.s, mine.c.height.size
+    c, s = mine.c, mine.s
     now, after = s.even, s.odd
     if s.clock[0] & 1:
         now, after = after, now
@@ -162,9 +173,7 @@ def run_lifted(m: Machine, v: Any, steps: Any, left: Any) -> None:
         if goal != lifted:
             lift_points(c.law, s.touch, c.height, c.response, goal - lifted)
             lifted = goal
-        modal.step(c, s, now, after, force[t])
-        for p in range(out.shape[1]):
-            out[t, p] = s.free[points + p]
+        modal.step(c, s, now, after, force[t], out[t])
         now, after = after, now
     voice.lift = lifted
 

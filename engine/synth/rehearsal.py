@@ -17,10 +17,11 @@ from engine.elementary import log10
 from engine.layout import Arena, Rows, lay, rows_of, seen, size_of, store
 from engine.physics import modal
 from engine.physics.excitation import SHAPES
+from engine.physics.hearing import columns, ways
 from engine.physics.linear import between, total
 from engine.physics.string import Array
 from engine.preset.loader import Preset
-from engine.synth import decimate, grid_string, modal_string
+from engine.synth import decimate, grid_string, modal_string, strings
 from engine.synth.budget import NOTE, Design, piece, step_time, thinned
 from engine.synth.listening import Hall, Listener, listen, pluck
 from engine.synth.memory import KEYS, Ear
@@ -79,9 +80,10 @@ def make_hall(preset: Preset, rate: float, filtering: decimate.Decimator) -> Reh
     hop = round(HOP * rate / filtering.oversample)
     steps = hop * filtering.oversample
     heard, pickups = places(ears(preset)), len(preset.problem.pickups)
+    width = strings.columns(strings.MODELS[preset.model], preset.problem.pickups)
     # One pickup is as loud wherever it is heard, since left and right share a power of 2: one side will do.
     sides = 1 if pickups == 1 else 2
-    heard = np.array([[sqrt(2.0), 0.0, heard[0, 2]]]) if pickups == 1 else heard
+    heard = np.array([[sqrt(2.0), 0.0, *heard[0, 2:]]]) if pickups == 1 else heard
     ear = Listener(
         places=heard,
         rate=rate,
@@ -94,7 +96,7 @@ def make_hall(preset: Preset, rate: float, filtering: decimate.Decimator) -> Reh
     )
     arena, all_steps = Arena(), REHEARSAL * steps
     start = arena.room(size_of(Hall))
-    write = lay(arena, Hall, start, force=(all_steps,), out=(all_steps, pickups), power=(REHEARSAL,), ear=ear)
+    write = lay(arena, Hall, start, force=(all_steps,), out=(all_steps, width), power=(REHEARSAL,), ear=ear)
     block = arena.sealed()
     write(block)
     return Rehearsals(block, seen(Hall, int(block.ctypes.data), block))
@@ -125,15 +127,16 @@ def _run(d: Design, made: Rehearsals) -> None:
 
 
 def ears(preset: Preset) -> Rows[Ear]:
-    """Per pickup: equal-power gains left and right (1 and 1 in the middle), and whether it hears velocity."""
+    """Per pickup: equal-power gains left and right (1 and 1 in the middle), and what it hears."""
     pickups = preset.problem.pickups
     angle = (np.array([pickup.pan for pickup in pickups]) + 1.0) * (pi / 4.0)
     found = rows_of(Ear, angle.size)
     found.left, found.right = elementwise.cos(angle) * sqrt(2.0), elementwise.sin(angle) * sqrt(2.0)
-    found.velocity = [pickup.kind == "velocity" for pickup in pickups]
+    found.way, found.column = ways(pickups, preset.model == "modal"), columns(pickups)
+    found.end = [pickup.at for pickup in pickups]
     return found
 
 
 def places(found: Rows[Ear]) -> Array:
     """The same as a table, for who listens at design time."""
-    return np.stack([found.left, found.right, found.velocity.astype(np.float64)], axis=1)
+    return np.stack([found.left, found.right, *(part.astype(np.float64) for part in (found.way, found.column))], axis=1)

@@ -123,13 +123,10 @@ def mix(m: Machine, steps: int) -> None:
     """The bus's pickups as stereo; where channels have strips, each voice has done this for itself."""
     if m.apart:
         return
-    bus, last, ears, stereo, rate = m.bus, m.last, m.ears, m.stereo, m.rate
+    bus, ears, stereo = m.bus, m.ears, m.stereo
     for t in range(steps):
         left = right = 0.0
-        for p in range(last.size):
-            value = bus[t, p]
-            if ears[p].velocity:  # the difference of its displacement
-                value, last[p] = (value - last[p]) * rate, value
-            left += ears[p].left * value
-            right += ears[p].right * value
+        for p in range(ears.size):
+            left += ears[p].left * bus[t, p]
+            right += ears[p].right * bus[t, p]
         stereo[t, 0], stereo[t, 1] = left, right

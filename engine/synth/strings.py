@@ -5,6 +5,7 @@ Another model is a file like modal_string.py and an entry in MODELS and in each 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 from engine.aligned import LINE
 from engine.compiled import native
 from engine.layout import Arena, arrays_of, count_of, own_arrays, rebuilt, store, words_of
+from engine.physics.hearing import on_body
+from engine.physics.problem import Pickup
 from engine.synth import grid_string, modal_string
 from engine.synth.budget import MOST_BYTES
 from engine.synth.memory import KEYS, Machine
@@ -40,7 +43,12 @@ def kept(model: int, designs: dict[int, Any]) -> KeyStrings:
     return KeyStrings(words, arena.sealed())
 
 
-def check(model: int, own: KeyStrings, number: int, pickups: int) -> None:
+def columns(model: int, pickups: Sequence[Pickup]) -> int:
+    """How many numbers a kernel gives for each step: of modes also what is carried for those that hear a body."""
+    return len(pickups) + (len(on_body(pickups)) if model == MODAL else 0)
+
+
+def check(model: int, own: KeyStrings, number: int, pickups: int, columns: int) -> None:
     """A ValueError if the string of a key is not what the kernels may be given: it may come from anybody's file."""
     group, words = GROUPS[model], own.words[number]
     blank = dict(own_arrays(group, FILES[model].BLANK))
@@ -52,7 +60,7 @@ def check(model: int, own: KeyStrings, number: int, pickups: int) -> None:
         if word not in blank and (words[word] % LINE or not 0 <= words[word] <= own.block.size - size):
             raise ValueError(f"an array at {words[word]}")
     scalars = rebuilt(group, own.block.ctypes.data, words)
-    if not FILES[model].consistent(scalars, pickups):
+    if not FILES[model].consistent(scalars, pickups, columns):
         raise ValueError("arrays that do not fit each other")
 
 

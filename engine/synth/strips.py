@@ -1,8 +1,7 @@
 """Channel strips, as on a mixing desk: MIDI's volume, expression and pan, on the sound of each channel's voices.
 
 A strip that has never been moved costs nothing: then all pickups of all voices are summed on one bus (renderer.mix).
-Once one has, every voice goes through its own, behind the difference that makes a velocity of a displacement: before
-it, a gain that moves would be heard as such. A voice begins where its strip stands and glides from there.
+Once one has, every voice goes through its own. A voice begins where its strip stands and glides from there.
 """
 
 from __future__ import annotations
@@ -76,13 +75,11 @@ def choose_path(m: Machine) -> None:
 
 @native
 def begin(m: Machine, v: int) -> None:
-    """A new voice stands where its strip points, and has not been heard yet."""
-    voice, heard = m.voices[v], m.heard[v]
+    """A new voice stands where its strip points."""
+    voice = m.voices[v]
     voice.left, voice.right = sides(m, voice.channel)
     voice.next_left, voice.next_right = voice.left, voice.right
     voice.turned = LONG_AGO
-    for p in range(heard.size):
-        heard[p] = 0.0
 
 
 @native
@@ -115,21 +112,19 @@ def between(one: float, other: float, share: float) -> float:
 @inlined
 def add(m: Machine, v: int, first: int, steps: int) -> None:
     """Add what a voice's pickups have in m.out: to the bus, or through its strip to both sides."""
-    heard, out, bus = m.heard[v], m.out, m.bus
+    out, bus = m.out, m.bus
     if m.apart:
         add_to_sides(m, v, first, steps)
     else:
         for t in range(steps):
-            for p in range(heard.size):
+            for p in range(m.pickups):
                 bus[first + t, p] += out[t, p]
-    for p in range(heard.size):
-        heard[p] = out[steps - 1, p]
 
 
 @native
 def add_to_sides(m: Machine, v: int, first: int, steps: int) -> None:
     """What `mix` does to the bus, of one voice, at the gains of its strip from step to step."""
-    voice, rate, heard, ears, out, stereo = m.voices[v], m.rate, m.heard[v], m.ears, m.out, m.stereo
+    voice, ears, out, stereo = m.voices[v], m.ears, m.out, m.stereo
     age = (m.clock - voice.turned) * m.oversample + first
     left, right, turning = voice.next_left, voice.next_right, age < m.turn
     for t in range(steps):
@@ -138,11 +133,8 @@ def add_to_sides(m: Machine, v: int, first: int, steps: int) -> None:
             left = between(voice.left, voice.next_left, share)
             right = between(voice.right, voice.next_right, share)
         x = y = 0.0
-        for p in range(heard.size):
-            value = out[t, p]
-            if ears[p].velocity:
-                value, heard[p] = (value - heard[p]) * rate, value
-            x += ears[p].left * value
-            y += ears[p].right * value
+        for p in range(ears.size):
+            x += ears[p].left * out[t, p]
+            y += ears[p].right * out[t, p]
         stereo[first + t, 0] += left * x
         stereo[first + t, 1] += right * y

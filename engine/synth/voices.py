@@ -8,7 +8,7 @@ from engine import messages as midi
 from engine.compiled import inlined, native
 from engine.elementary import exp2, power, sin
 from engine.physics.excitation import EDGE, add_pulse
-from engine.synth import strings, strips, zones
+from engine.synth import pickups, strings, strips, zones
 from engine.synth.memory import (
     AS_DESIGNED,
     FADING,
@@ -48,6 +48,7 @@ def begin(m: Machine, v: int, key: int, channel: int) -> None:
     voice.fade, voice.energy, voice.peak = 1.0, 0.0, 0.0
     voice.tension = bent(string, voice.semitones)
     strips.begin(m, v)
+    pickups.begin(m, v)
     strings.take_over(m, v)
     strings.refit(m, v)
     strings.rest(m, v)
@@ -225,31 +226,32 @@ def sound(m: Machine, v: int, first: int, steps: int) -> None:
     else:
         work_on(m, v)
         strings.run_lifted(m, v, steps, span - age)
+    pickups.hear(m, v, steps)
     level(m, v, steps, age)
     strips.add(m, v, first, steps)
 
 
 @inlined
 def level(m: Machine, v: int, steps: int, age: int) -> None:
-    """What the voice's pickups heard, away from rest, at the voice's gain, `age` steps after the last of the glide.
+    """What the voice's pickups heard at the voice's gain, `age` steps after the last of the glide.
 
     The gain goes straight from one step of the glide to the next, as the barrier does: steps would be heard.
     """
     voice, out = m.voices[v], m.out
-    resting, gain = m.resting[voice.key], m.keys[voice.key].gain
+    gain = m.keys[voice.key].gain
     start, slope = gain * voice.gain, gain * (voice.next_gain - voice.gain) / (GLIDE * m.oversample)
     fade, loss = voice.fade, m.fade * (voice.state == FADING)
     if loss == 0.0 and slope == 0.0:  # nearly always; the same products, in a loop that waits for nothing
         loud = fade * start
         for t in range(steps):
-            for p in range(resting.size):
-                out[t, p] = loud * (out[t, p] - resting[p])
+            for p in range(m.pickups):
+                out[t, p] *= loud
         return
     for t in range(steps):
         fade = max(fade - loss, 0.0)
         loud = fade * (start + slope * (age + 1 + t))
-        for p in range(resting.size):
-            out[t, p] = loud * (out[t, p] - resting[p])
+        for p in range(m.pickups):
+            out[t, p] *= loud
     voice.fade = fade
     if fade == 0.0:
         voice.state = FREE

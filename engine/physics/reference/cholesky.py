@@ -21,7 +21,7 @@ from engine.physics.modal import poles, shape
 from engine.physics.problem import Problem
 from engine.physics.record import Run, log
 from engine.physics.reference.gradient import Outlook, Rule, entry_secant, releasing
-from engine.physics.reference.modal_string import ModalString, at_rest, freely, modal_string, sines
+from engine.physics.reference.modal_string import ModalString, at_rest, freely, hear, modal_string, sines
 from engine.physics.reference.power_law import PowerLaw
 from engine.physics.string import Array
 
@@ -84,7 +84,8 @@ def run(
     points = Points(s.points.height, laws, (s.touching * spread) @ s.touching.T, rule)
     earlier, y = _start(s, spring, initial)
     psi = contact.psi_at(s.points.height - s.touching @ y, s.points, s.springs.exponent)
-    begin, book = s.heard @ y, log(force.size, len(s.heard), psi.size, y.size, at)
+    before, start = (hear(s, level, np.zeros(psi.size), 0.0) for level in (earlier, y))
+    book = log(force.size, start.size, psi.size, y.size, at)
     for n in range(force.size):
         book.shapes[at == n] = y
         after = 2.0 * r * o * y - r**2 * earlier + spread * force[n] * s.striking
@@ -96,12 +97,12 @@ def run(
         book.contact[n] = 0.5 * (psi @ psi)
         book.lost[n] = 0.25 * rate * span @ (resistance * span)
         book.work[n] = 0.5 * force[n] * (s.striking @ span)
-        book.force[n], book.out[n] = pushed, s.heard @ after
+        book.force[n], book.out[n] = pushed, hear(s, after, pushed, force[n])
         earlier, y = y, after
     np.cumsum(book.lost, out=book.lost)
     np.cumsum(book.work, out=book.work)
     x = np.linspace(0.0, problem.string.length, 2 * y.size + 1)
-    return Run(rate, s.points, begin, book, x, book.shapes @ shape(s.modes.wavenumber, x).T)
+    return Run(rate, s.points, before, start, book, x, book.shapes @ shape(s.modes.wavenumber, x).T)
 
 
 def _start(s: ModalString, spring: Array, initial: Callable[[Array], Array] | None) -> tuple[Array, Array]:

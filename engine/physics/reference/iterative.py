@@ -133,8 +133,9 @@ def run(
         raise PhysicsError("band", band, "finite differences have no modes to leave out", "use a modal scheme")
     s, tally = scheme(problem, rate, margin, iterations), Tally()
     earlier, u = _start(s.design, initial)
-    height, begin = s.design.points.height, s.pickups @ u
-    book = log(force.size, len(begin), height.size, u.size, at)
+    height, released, start = s.design.points.height, s.pickups @ earlier, s.pickups @ u
+    carries = s.design.coefficients.ports.carries
+    book = log(force.size, len(start), height.size, u.size, at)
     pushed = np.zeros(height.size)
     for n in range(force.size):
         book.shapes[at == n] = u
@@ -142,13 +143,15 @@ def run(
         before, free = s.points(earlier), s.points(after)
         pushed = tally.add(s.contact(height - before, before - free, pushed))
         s.push(after, pushed)
-        book.out[n], book.force[n] = s.pickups @ after, pushed
+        book.out[n] = np.where(carries > 0.0, s.pickups @ u - pushed.sum(), s.pickups @ after)
+        book.force[n] = pushed
         s.meter(book, n, float(force[n]), (after, u, earlier))
         earlier, u = u, after
     tally.report()
     np.cumsum(book.lost, out=book.lost)
     np.cumsum(book.work, out=book.work)
-    return Run(rate, s.design.points, begin, book, np.linspace(0.0, problem.string.length, u.size), book.shapes)
+    x = np.linspace(0.0, problem.string.length, u.size)
+    return Run(rate, s.design.points, released, start, book, x, book.shapes)
 
 
 def _start(d: finite_difference.Design, initial: Callable[[Array], Array] | None) -> tuple[Array, Array]:

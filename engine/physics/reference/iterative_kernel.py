@@ -50,9 +50,9 @@ def newton(law: Law, slope: Any, start: Any, push: Any, response: Any, iteration
 
 
 @inlined
-def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any, iterations: Any) -> None:
-    """Contact at the nodes over a barrier."""
-    law, first = surface.law, surface.first_node + REACH
+def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any, iterations: Any) -> Any:
+    """Contact at the nodes over a barrier; the sum of its forces."""
+    law, first, pressed = surface.law, surface.first_node + REACH, surface.law.zero
     for k in range(surface.height.size):
         i, b = first + k, surface.height[k]
         touch.force[k] = law.zero
@@ -61,6 +61,8 @@ def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any, iterati
             change = push - newton(law, law.slope[k], b - y[i], push, surface.answer, iterations)
             touch.force[k] = change / surface.answer
             w[i] += change
+            pressed += touch.force[k]
+    return pressed
 
 
 @called_by_python
@@ -70,7 +72,7 @@ def kernel(c: Coefficients, s: State, iterations: Any, force: Any, out: Any) -> 
     for t in range(force.size):
         advance(c.stencil, x, y, w)
         strike(c.ports, w, force[t])
-        meet_nodes(c.surface, s.touch, x, y, w, iterations)
-        hear(c.ports, w, out[t])
+        pressed = meet_nodes(c.surface, s.touch, x, y, w, iterations)
+        hear(c.ports, x, w, pressed, out[t])
         s.clock[0] += 1
         y, x, w = x, w, y

@@ -11,7 +11,7 @@ import numpy as np
 from engine.errors import PhysicsError
 from engine.physics import contact
 from engine.physics.barrier import ContactPoints
-from engine.physics.modal import Modes, modes, pickup_row, shape
+from engine.physics.modal import Modes, modes, pickup_row, shape, shares
 from engine.physics.problem import Problem
 from engine.physics.reference.implicit_contact import Springs
 from engine.physics.string import Array
@@ -29,6 +29,8 @@ class ModalString:
     touching: Array  # V: [K, M]
     striking: Array  # [M]
     heard: Array  # [P, M]
+    share: Array  # [B, K]; this and the next as in modal.py
+    grip: Array  # [B]
     springs: Springs
 
 
@@ -52,6 +54,7 @@ def modal_string(problem: Problem, rate: float, band: float = inf) -> ModalStrin
         shape(b, points.position),
         shape(b, np.array([problem.excitation.position * string.length]))[0],
         np.array([pickup_row(string, b, p) for p in problem.pickups]).reshape(-1, b.size),
+        *shares(problem, points),
         Springs(points.stiffness, problem.contact.exponent),
     )
 
@@ -60,6 +63,11 @@ def freely(s: ModalString, y: Array, steps: float) -> Array:
     """Where modes that are at y with zero velocity are some steps later without force."""
     w, sigma, t = s.modes.frequency, s.modes.decay, steps / s.rate
     return y * np.exp(-sigma * t) * (np.cos(w * t) + sigma / w * np.sin(w * t))
+
+
+def hear(s: ModalString, y: Array, pushed: Array, force: float) -> Array:
+    """The pickups at y, and what contact forces and excitation carry behind them (hearing.py)."""
+    return np.concatenate([s.heard @ y, s.share @ pushed - s.grip * force])
 
 
 def at_rest(s: ModalString, spring: Array) -> Array:

@@ -22,7 +22,7 @@ from engine.physics.modal import poles, shape
 from engine.physics.problem import Problem
 from engine.physics.record import Run, log
 from engine.physics.reference.implicit_contact import Tally, together
-from engine.physics.reference.modal_string import ModalString, at_rest, freely, modal_string, sines
+from engine.physics.reference.modal_string import ModalString, at_rest, freely, hear, modal_string, sines
 from engine.physics.string import Array
 
 WORST_CONDITION = 1e12
@@ -44,6 +44,7 @@ class Scheme(Protocol):
     """A pair of modal values and a rule that takes it a step on."""
 
     response: Array  # W: [K, K] displacement per newton
+    halfway: bool  # whether forces act between two steps
 
     def start(self, y: Array, released: bool) -> tuple[Array, Array]: ...
 
@@ -64,7 +65,7 @@ class TwoPoint:
 
     def __init__(self, s: ModalString) -> None:
         _, _, self.a, self.b, self.c = poles(s.modes, s.rate)
-        self.string, self.xi = s, 0.5 / (s.rate**2 * s.mass)
+        self.string, self.xi, self.halfway = s, 0.5 / (s.rate**2 * s.mass), True
         self.response = self.xi * (s.touching * self.c) @ s.touching.T
 
     @property
@@ -104,7 +105,7 @@ class ThreePoint:
 
     def __init__(self, s: ModalString) -> None:
         r, o, _, _, _ = poles(s.modes, s.rate)
-        self.string, self.xi = s, 0.5 / (s.rate**2 * s.mass)
+        self.string, self.xi, self.halfway = s, 0.5 / (s.rate**2 * s.mass), False
         self.now, self.before = 2.0 * r * o, 1.0 + r**2
         self.stretch = 2.0 - 2.0 * self.now / self.before  # k* k^2 / m, eq. (36)
         self.drag = (1.0 - r**2) / self.before  # r* k / 2m
@@ -188,8 +189,11 @@ def _run(
     _warn_of_dependence(scheme.response)
     y = at_rest(s, scheme.spring) if initial is None else sines(s, initial)
     pair = scheme.start(y, initial is not None)
-    book = log(force.size, len(s.heard), s.points.height.size, y.size, at)
-    guess, f = np.zeros(s.points.height.size), np.append(force, 0.0)
+    released = freely(s, y, -1.0) if initial is not None else y
+    none = np.zeros(s.points.height.size)
+    before, start = (hear(s, level, none, 0.0) for level in (released, y))
+    book = log(force.size, start.size, none.size, y.size, at)
+    guess, f, felt = none, np.append(force, 0.0), hear(s, y, none, 0.0)
 
     def solve(start: Array, free: Array) -> Array:
         nonlocal guess
@@ -202,12 +206,16 @@ def _run(
         pair, kinetic, potential, stored, lost, work, pushed = scheme.step(pair, (f[n], f[n + 1]), solve)
         book.kinetic[n], book.potential[n], book.contact[n] = kinetic, potential, stored
         book.lost[n], book.work[n], book.force[n] = lost, work, pushed
-        book.out[n] = s.heard @ scheme.displacement(pair)
+        earlier, middle = felt, 0.5 * (f[n] + f[n + 1]) if scheme.halfway else f[n]
+        felt = hear(s, scheme.displacement(pair), pushed, float(middle))
+        book.out[n] = felt
+        if scheme.halfway:  # what acted at step n is the mean of before and after it
+            book.out[n, len(s.heard) :] = 0.5 * (earlier + felt)[len(s.heard) :]
     tally.report()
     np.cumsum(book.lost, out=book.lost)
     np.cumsum(book.work, out=book.work)
     x = np.linspace(0.0, s.problem.string.length, 2 * y.size + 1)
-    return Run(s.rate, s.points, s.heard @ y, book, x, book.shapes @ shape(s.modes.wavenumber, x).T)
+    return Run(s.rate, s.points, before, start, book, x, book.shapes @ shape(s.modes.wavenumber, x).T)
 
 
 def _warn_of_dependence(response: Array) -> None:
