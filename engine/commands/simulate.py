@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -53,6 +54,14 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
         "'triangle 0.5 1 mm') or 'mode N HEIGHT'; no force acts then",
     )
     p.add_argument("--band", metavar="HZ", help="drop modes above this frequency; default: keep all below Nyquist")
+    p.add_argument("--key", metavar="NOTE", help="the string of a key: a note or a MIDI key; default: the preset's own")
+    p.add_argument("--velocity", type=int, metavar="N", help="the pluck of a velocity; default: the preset's own")
+    p.add_argument(
+        "--as-played",
+        action="store_true",
+        help="exactly the string that an instrument plays: its modes or its grid, on the key next to the preset's own "
+        "string unless --key names one",
+    )
     p.add_argument("--precision", default="float64", help="float64 or float32")
     p.add_argument("-o", "--output", type=Path, metavar="FILE.npz", help="write every array, as the run goes on")
     p.add_argument("--plot", type=Path, metavar="FILE.png", help="draw snapshots over the barrier, pickups, energies")
@@ -109,6 +118,8 @@ def _order(args: argparse.Namespace) -> Order:
     times = [quantity("--snapshots", t, "s") for t in args.snapshots]
     if not times and args.plot:
         times = [seconds * i / 6 for i in range(6)]
+    told = {"key": args.key, "velocity": args.velocity, "as_played": args.as_played or None}
+    note: Any = {name: value for name, value in told.items() if value is not None}
     band = None if args.band is None else quantity("--band", args.band, "Hz")
     return make_order(
         preset,
@@ -121,6 +132,7 @@ def _order(args: argparse.Namespace) -> Order:
         overrides=None,
         band=band,
         precision=args.precision,
+        **note,
     )
 
 
@@ -134,6 +146,8 @@ def _print_summary(run: Summary, took: float) -> None:
         print(f"  losses         s1 and s3 realised within {run.loss_fit_error:.1%} over the audible band")
     if run.points:
         print(f"  contact force  {run.least_force:.4g} to {run.most_force:.4g} N over {run.points} points")
+    if order.differs:
+        print(f"  as played      {order.differs}; --as-played takes that")
 
 
 def _shape(text: str, length: float) -> Shape:

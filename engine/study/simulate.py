@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,20 +27,27 @@ from engine.physics.string import Array
 from engine.preset.arguments import Quantity, si, whole, within
 from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
+from engine.study.played import LOUD, Wanted, difference, key_of, nearest_key, played, struck
 from engine.synth.budget import metered_time, piece
+from engine.synth.keys import Design
 
 Shape = Callable[[Array], Array]
 MOST_STEPS = 50_000_000
 STREAMED = ("fd", "modal", "fd-plain", "modal-plain")  # schemes that can hand on a run piece by piece
 
 
+def _metered(d: Design, force: Array, **how: Any) -> Run:
+    model: Any = modal if isinstance(d, modal.Design) else finite_difference
+    tell_if_cold(f"{model.__name__.rpartition('.')[2]}.observe")
+    run: Run = model.run(d, force, most=min(MOST_AT_ONCE, piece(metered_time(d))), **how)
+    return run
+
+
 def _fd(rule: int) -> Callable[..., Run]:
     def run(problem: Problem, rate: float, force: Array, *, dtype: Any, band: float, **how: Any) -> Run:
         if band < np.inf:
             raise SettingError("band", band, "finite differences have no modes to leave out", "use a modal scheme")
-        d = finite_difference.design(problem, rate, dtype=dtype, rule=rule)
-        tell_if_cold("finite_difference.observe")
-        return finite_difference.run(d, force, most=min(MOST_AT_ONCE, piece(metered_time(d))), **how)
+        return _metered(finite_difference.design(problem, rate, dtype=dtype, rule=rule), force, **how)
 
     return run
 
@@ -49,8 +56,7 @@ def _modal(rule: int) -> Callable[..., Run]:
     def run(problem: Problem, rate: float, force: Array, *, dtype: Any, band: float, **how: Any) -> Run:
         d = modal.design(problem, rate, band=band, dtype=dtype, rule=rule)
         warn_if_indistinct(d)
-        tell_if_cold("modal.observe")
-        return modal.run(d, force, most=min(MOST_AT_ONCE, piece(metered_time(d))), **how)
+        return _metered(d, force, **how)
 
     return run
 
@@ -124,6 +130,7 @@ class Simulation:
     contact_position: Array  # [points] in m
     snapshots: Snapshots
     snapshot_time: Array  # s, on the grid of steps
+    differs: str = ""  # how an instrument's own string is another
 
     def __repr__(self) -> str:
         return (
@@ -179,15 +186,20 @@ def simulate(
     overrides: Mapping[str, Any] | Sequence[str] | None = None,
     band: Quantity | None = None,
     precision: str = "float64",
+    **note: Unpack[Wanted],
 ) -> Simulation:
     """Run a preset's string and its excitation from t = 0, unfiltered, at sample_rate * oversample.
 
     `initial` gives the displacement over x from which the string is released at rest instead; the preset's force still
     acts (set excitation.force to 0 for none). `band` (Hz) drops modes above it; without it all modes below Nyquist run.
     Times and frequencies are numbers in s and Hz, or text such as "20 ms".
+
+    `key` (a MIDI key or a note's name) takes the string of that key, `velocity` its pluck. An instrument's own note is
+    still another: it keeps the modes below 20 kHz, or a grid that can be bent. `as_played=True` gives exactly that,
+    before any gain; without it `Simulation.differs` says what is different.
     """
-    order = make_order(preset, seconds, sample_rate, oversample, scheme, snapshots, initial, overrides, band, precision)
-    return perform(order)
+    how = (seconds, sample_rate, oversample, scheme, snapshots, initial, overrides, band, precision)
+    return perform(make_order(preset, *how, **note))
 
 
 @dataclass(frozen=True)
@@ -202,12 +214,20 @@ class Order:
     initial: Shape | None
     band: float
     dtype: Any
+    design: Design | None = None  # the instrument's own string, if that is to be heard
 
     def run(self, force: Array, **how: Any) -> Run:
         """Run the scheme; its snapshots come in rising order."""
         run, problem = SCHEMES[self.scheme][0], self.preset.problem
-        how |= {"at": np.unique(self.snapshots), "initial": self.initial, "band": self.band, "dtype": self.dtype}
-        return run(problem, self.rate, force, **how)
+        how |= {"at": np.unique(self.snapshots), "initial": self.initial}
+        if self.design is not None:
+            return _metered(self.design, force, **how)
+        return run(problem, self.rate, force, band=self.band, dtype=self.dtype, **how)
+
+    @property
+    def differs(self) -> str:
+        """How an instrument's own string is another; "" if it is this."""
+        return "" if self.design else difference(self.preset, self.scheme, self.rate, self.band)
 
 
 def perform(order: Order) -> Simulation:
@@ -233,6 +253,7 @@ def make_order(
     overrides: Mapping[str, Any] | Sequence[str] | None,
     band: Quantity | None,
     precision: str,
+    **note: Unpack[Wanted],
 ) -> Order:
     """The arguments of `simulate`, checked before anything is computed."""
     if not isinstance(preset, Preset):
@@ -252,7 +273,24 @@ def make_order(
     limit = np.inf if band is None else si(band, "Hz")
     if not limit > 0.0:
         raise SettingError("band", shown(band), "must be above 0 Hz", "try 20000, or leave it out")
-    return Order(preset, name, rate, steps, wanted, shape, limit, dtype)
+    order = Order(preset, name, rate, steps, wanted, shape, limit, dtype)
+    return _of_note(order, **note) if note else order
+
+
+def _of_note(order: Order, key: int | str | None = None, velocity: int | None = None, as_played: bool = False) -> Order:
+    """The same of a note; as an instrument plays it, if the rest of the order can be that."""
+    preset, number = order.preset, None if key is None else key_of(key)
+    loud = LOUD if velocity is None else whole("velocity", velocity, 1, 127, f"try {LOUD}")
+    if not as_played:
+        return replace(order, preset=struck(preset, number, loud, order.rate))
+    own = {"scheme": order.scheme == preset.model, "band": order.band == np.inf, "precision": order.dtype is np.float64}
+    for what, same in own.items():
+        if not same:
+            raise SettingError("as_played", what, "is the instrument's own then", f"leave {what} out")
+    if order.initial:
+        raise SettingError("as_played", "initial", "an instrument's note begins at rest", "leave the shape out")
+    made, design = played(preset, nearest_key(preset) if number is None else number, loud, order.rate)
+    return replace(order, preset=made, design=design)
 
 
 def warn_if_indistinct(d: modal.Design) -> None:
@@ -339,4 +377,5 @@ def _simulation(order: Order, run: Run) -> Simulation:
         contact_position=run.points.position,
         snapshots=Snapshots(run.x, run.snapshots[which]),
         snapshot_time=order.snapshots / run.rate,
+        differs=order.differs,
     )

@@ -66,11 +66,10 @@ def _design_key(
 ) -> TunedKey:
     if pitch is None:
         return TunedKey(None, None, "the tuning leaves this key out")
-    problem = replace(problem, excitation=tracked(problem.excitation, tracking, above(problem.string, pitch)))
     try:
+        tuned = of_key(problem, by, pitch, tracking)
         if model == "modal":
-            return TunedKey(pitch, modal.design(_tuned(problem, by, pitch), rate, band=min(BAND, 0.45 * rate)))
-        tuned = _tuned(problem, by, pitch)
+            return TunedKey(pitch, modal.design(tuned, rate, band=min(BAND, 0.45 * rate)))
         g = grid.grid(tuned.string, rate, GRID_MARGIN)
         tension = _grid_tension(tuned.string, g, pitch, rate)  # a grid flattens its modes by some cents
         if tension > _stable(tuned.string, g, rate):
@@ -80,6 +79,12 @@ def _design_key(
         return TunedKey(pitch, finite_difference.design(tuned, rate, on=g))
     except PhysicsError as error:
         return TunedKey(pitch, None, str(error))
+
+
+def of_key(problem: Problem, by: str, pitch: float, tracking: Tracking) -> Problem:
+    """The string of a pitch, and what plucks it."""
+    pluck = tracked(problem.excitation, tracking, above(problem.string, pitch))
+    return _tuned(replace(problem, excitation=pluck), by, pitch)
 
 
 def above(string: String, pitch: float) -> float:

@@ -121,8 +121,9 @@ def rest(m: Machine, v: Any) -> None:
     mine = of_voice(m, v)
     copy(of_key(m, m.voices[v].key).c.height, mine.c.height)
     modal.reset(mine.c, mine.s)
-    # A note leaves out the onset's step, whose force is zero; the sweep's turn goes on as if it had been taken.
-    mine.s.clock[0] = 1
+    # The onset's step, whose force is zero, is not heard: a note sounds at once.
+    m.force[0] = 0.0
+    modal.kernel(mine.c, mine.s, m.force[:1], m.out[:1])
 
 
 @native

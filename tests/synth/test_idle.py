@@ -37,7 +37,7 @@ def idle(inst: Instrument) -> bool:
 def left(inst: Instrument) -> float:
     """The most that the filters hold."""
     m = inst.machine
-    return max(float(np.abs(held).max(initial=0.0)) for held in (m.filtered.history, m.last, m.finished.mean))
+    return max(float(np.abs(held).max(initial=0.0)) for held in (m.filtered.history, m.finished.mean))
 
 
 def fresh(inst: Instrument) -> Instrument:
