@@ -20,7 +20,7 @@ from engine.units import key_to_note, note_to_key
 LOUD = 100  # the velocity at which a preset's own pluck is meant
 
 
-class Wanted(TypedDict, total=False):
+class WantedNote(TypedDict, total=False):
     """A note, if one is asked for, and whether as an instrument plays it."""
 
     key: int | str | None

@@ -27,7 +27,7 @@ from engine.physics.string import Array
 from engine.preset.arguments import Quantity, si, whole, within
 from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
-from engine.study.played import LOUD, Wanted, difference, key_of, nearest_key, played, struck
+from engine.study.played import LOUD, WantedNote, difference, key_of, nearest_key, played, struck
 from engine.synth.budget import metered_time, piece
 from engine.synth.keys import Design
 
@@ -186,7 +186,7 @@ def simulate(
     overrides: Mapping[str, Any] | Sequence[str] | None = None,
     band: Quantity | None = None,
     precision: str = "float64",
-    **note: Unpack[Wanted],
+    **note: Unpack[WantedNote],
 ) -> Simulation:
     """Run a preset's string and its excitation from t = 0, unfiltered, at sample_rate * oversample.
 
@@ -253,7 +253,7 @@ def make_order(
     overrides: Mapping[str, Any] | Sequence[str] | None,
     band: Quantity | None,
     precision: str,
-    **note: Unpack[Wanted],
+    **note: Unpack[WantedNote],
 ) -> Order:
     """The arguments of `simulate`, checked before anything is computed."""
     if not isinstance(preset, Preset):

@@ -132,9 +132,10 @@ def test_a_round_bridge_takes_its_curve_along() -> None:
     assert (other == 4.0 * one).all()
 
 
-@pytest.mark.parametrize(
-    "felt", [{"barrier.at": [[0.005, -1e-6]]}, {"contact.exponent": 1.5}, {"contact.damping": 0.1}]
-)
+CURVED = {"contact.exponent": 1.5, "contact.stiffness": 3e7}
+
+
+@pytest.mark.parametrize("felt", [{"barrier.at": [[0.005, -1e-6]]}, CURVED, {"contact.damping": 0.1}])
 def test_a_height_an_exponent_or_damping_are_felt(felt: dict[str, Any]) -> None:
     one, other = (force("tanpura", newton, felt) for newton in (0.4, 0.8))
     assert np.abs(other - 2.0 * one).max() > 1e-3 * np.abs(one).max()
