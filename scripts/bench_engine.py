@@ -90,7 +90,7 @@ def kernels_per_block(made: engine.Instrument, keys: list[int], seconds: float) 
     voices = [(on_lines(d.coefficients), on_lines(modal.state(d.coefficients))) for d in designs]
     plucks = [pulse(d.problem.excitation, d.rate, 8 * steps).reshape(-1, steps) for d in designs]
     struck = [0] * len(keys)  # blocks since
-    out, none, times = np.zeros((steps, 1)), np.zeros(steps), []
+    out, none, times = np.zeros((steps, designs[0].width)), np.zeros(steps), []
     for n in range(-64, max(round(seconds * RATE / BLOCK), 50)):
         if n % 40 == 0 and n >= 0:
             struck[n // 40 % len(keys)] = 0
@@ -116,7 +116,7 @@ def call_overhead(made: engine.Instrument) -> float:
     """What a call from Python costs by itself: zero steps of a kernel."""
     d = made._bank.keys[KEYS[0]].design
     assert isinstance(d, modal.Design)
-    state, out, none = modal.state(d.coefficients), np.zeros((0, 1)), np.zeros(0)
+    state, out, none = modal.state(d.coefficients), np.zeros((0, d.width)), np.zeros(0)
     times = []
     for _ in range(2000):
         start = time.perf_counter()

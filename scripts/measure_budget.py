@@ -62,11 +62,10 @@ def step_time(made: budget.Design, seconds: float, metered: bool = False) -> flo
     scheme: Any = modal if isinstance(made, modal.Design) else finite_difference
     c, state = made.coefficients, scheme.state(made.coefficients)
     steps = 256 if metered else 2048
-    force, pickups = np.zeros(steps), len(made.problem.pickups)
-    out = np.zeros((steps, pickups))
+    force, out = np.zeros(steps), np.zeros((steps, made.width))
     if metered:
         size = c.forward.size if isinstance(made, modal.Design) else c.rest.size
-        book = scheme.log(steps, pickups, made.points.height.size, size, np.zeros(0, np.int64))
+        book = scheme.log(steps, made.width, made.points.height.size, size, np.zeros(0, np.int64))
         work = lambda: scheme.observe(c, state, force, book)  # noqa: E731
     else:
         work = lambda: scheme.kernel(c, state, force, out)  # noqa: E731

@@ -105,6 +105,11 @@ class Design:
     points: ContactPoints
     coefficients: Coefficients
 
+    @property
+    def width(self) -> int:
+        """How many numbers the kernel gives for a step: the pickups'."""
+        return len(self.problem.pickups)
+
 
 def design(
     problem: Problem,

@@ -84,6 +84,11 @@ class Design:
     points: ContactPoints
     coefficients: Coefficients
 
+    @property
+    def width(self) -> int:
+        """How many numbers the kernel gives for a step: the pickups', and what is carried."""
+        return len(self.problem.pickups) + self.coefficients.grip.size
+
 
 def modes(string: String, rate: float, band: float = inf) -> Modes:
     """All oscillating modes below Nyquist and below `band` (Hz), in order (paper 004 eq. 8)."""

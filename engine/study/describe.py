@@ -195,5 +195,5 @@ def seconds_a_step(design: Design, seconds: float = _TIMED) -> float:
 def _stepper(design: Design) -> Callable[[Array], Any]:
     scheme: Any = modal if isinstance(design, modal.Design) else finite_difference
     state = scheme.state(design.coefficients)
-    out = np.zeros((_BLOCK, len(design.problem.pickups)))
+    out = np.zeros((_BLOCK, design.width))
     return lambda force: scheme.kernel(design.coefficients, state, force, out)

@@ -35,7 +35,8 @@ FRETS = Problem(
 )
 PRESSED = replace(SITAR, barrier=Barrier(Polynomial((2e-5, 0.0, -0.75)), 0.0, 0.03, 4))
 FREE = replace(SITAR, barrier=None)
-PROBLEMS = {"sitar": SITAR, "frets": FRETS, "pressed": PRESSED, "free": FREE}
+BODY = replace(FRETS, pickups=(*FRETS.pickups, Pickup(0.0, "body_force"), Pickup(1.0, "body_force")))
+PROBLEMS = {"sitar": SITAR, "frets": FRETS, "pressed": PRESSED, "free": FREE, "body": BODY}
 models = pytest.mark.parametrize("model", MODELS)
 problems = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=list(PROBLEMS))
 precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -62,7 +63,7 @@ def play(model: str, d: Any, s: Any, force: Array, block: int | None = None) -> 
     """The pickups over `force`, in blocks."""
     dtype = d.coefficients.rest.dtype
     force, block = force.astype(dtype), block or force.size
-    out = np.full((force.size, len(d.problem.pickups)), np.nan, dtype)
+    out = np.full((force.size, d.width), np.nan, dtype)
     for n in range(0, force.size, block):
         MODELS[model].kernel(d.coefficients, s, force[n : n + block], out[n : n + block])
     return out

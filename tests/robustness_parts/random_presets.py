@@ -124,8 +124,8 @@ def _contact(chance: Random) -> dict[str, Any]:
 
 def _pickup(chance: Random) -> dict[str, Any]:
     pan = chance.choice((0.0, -1.0, 1.0, chance.uniform(-1.0, 1.0)))
-    kind = chance.choice(("displacement", "velocity", "bridge_force"))
-    at = chance.choice((0, 1)) if kind == "bridge_force" else chance.uniform(1e-3, 1.0 - 1e-3)
+    kind = chance.choice(("displacement", "velocity", "bridge_force", "body_force"))
+    at = chance.choice((0, 1)) if kind.endswith("force") else chance.uniform(1e-3, 1.0 - 1e-3)
     return {"at": at, "kind": kind, "pan": pan}
 
 

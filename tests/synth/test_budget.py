@@ -82,7 +82,7 @@ for seed in range({CASES}):
     module = fd if preset.model == "fd" else modal
     state = module.state(d.coefficients)
     found.update(dict.fromkeys(found, 0))
-    out = __import__("numpy").zeros(({STEPS}, len(preset.problem.pickups)))
+    out = __import__("numpy").zeros(({STEPS}, d.width))
     module.kernel(d.coefficients, state, pulse(preset.problem.excitation, d.rate, {STEPS}), out)
     cases.append([seed, budget.operations(d)._asdict(), dict(found)])
 print(json.dumps(cases))

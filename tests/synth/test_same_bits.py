@@ -82,7 +82,7 @@ from engine.synth.keys import design_key
 for name, model in (("sitar", modal), ("slap-bass", finite_difference)):
     preset = load_preset(name)
     d = design_key(preset.problem, preset.model, preset.keys, 150.0, 48_000.0, preset.tracking).design
-    out, state = np.zeros((400, len(d.problem.pickups))), model.state(d.coefficients)
+    out, state = np.zeros((400, d.width)), model.state(d.coefficients)
     model.kernel(d.coefficients, state, pulse(d.problem.excitation, 48_000.0, 400), out)
     assert state.touch.psi.size and np.abs(out).max() > 0.0
     print(name, hashlib.sha256(out.tobytes()).hexdigest())
