@@ -119,8 +119,8 @@ def add(m: Machine, v: int, first: int, steps: int) -> None:
     if m.apart:
         add_to_sides(m, v, first, steps)
     else:
-        for t in range(steps):
-            for p in range(heard.size):
+        for p in range(heard.size):
+            for t in range(steps):
                 bus[first + t, p] += out[t, p]
     for p in range(heard.size):
         heard[p] = out[steps - 1, p]

@@ -241,9 +241,10 @@ def level(m: Machine, v: int, steps: int, age: int) -> None:
     fade, loss = voice.fade, m.fade * (voice.state == FADING)
     if loss == 0.0 and slope == 0.0:  # nearly always; the same products, in a loop that waits for nothing
         loud = fade * start
-        for t in range(steps):
-            for p in range(resting.size):
-                out[t, p] = loud * (out[t, p] - resting[p])
+        for p in range(resting.size):
+            rest = resting[p]
+            for t in range(steps):
+                out[t, p] = loud * (out[t, p] - rest)
         return
     for t in range(steps):
         fade = max(fade - loss, 0.0)
