@@ -25,6 +25,7 @@ from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
 from numba.core.target_extension import CPU, dispatcher_registry, jit_registry, target_override, target_registry
 from numba.core.typed_passes import NopythonRewrites
 from numba.core.types.misc import unliteral
+from numba.np import arrayobj
 
 from engine.processor import PROCESSOR
 
@@ -47,7 +48,7 @@ def compiled(doors: Mapping[str, Door], declared: int, tell: Callable[[float], N
     `tell` is told what share is done, given how many functions there are in all.
     """
     cpu_target.target_context.refresh()  # numba's runtime belongs to the first context that is made
-    with global_compiler_lock, _undisturbed(), target_override(NAME):
+    with global_compiler_lock, _undisturbed(), _plain_indices(), target_override(NAME):
         target = _Target()
         target.wrote = lambda count: tell(LOWERED * min(count / declared, 1.0))
         _Function.targetdescr = target
@@ -82,6 +83,23 @@ def _undisturbed() -> Iterator[None]:
     finally:
         if busy:
             gc.enable()
+
+
+@contextmanager
+def _plain_indices() -> Iterator[None]:
+    """numba would let an index below zero count from the end, and ask at every access: a tenth of all time, since
+    loops that ask are no vectors. The engine's code has no such index (tests/test_bounds.py)."""
+    usual = arrayobj.fix_integer_index
+    arrayobj.fix_integer_index = plain_index
+    try:
+        yield
+    finally:
+        arrayobj.fix_integer_index = usual
+
+
+def plain_index(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
+    """An index of an array as compiled code has it."""
+    return context.cast(builder, index, kind, types.intp)
 
 
 # --- what numba is given ----------------------------------------------------------------------------------------------

@@ -29,10 +29,12 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import engine
-from engine import aligned
 from engine import messages as midi
+from engine.layout import Arena, lay, size_of, store
 from engine.physics import modal
 from engine.physics.excitation import pulse
+from engine.synth import modal_string
+from engine.synth.listening import Hall
 
 RATE, BLOCK = 48_000, 64
 KEYS = [36 + k for k in range(25)]  # C2 to C4, around C3
@@ -82,45 +84,46 @@ def seconds_per_block(made: engine.Instrument, keys: list[int], seconds: float, 
 def kernels_per_block(made: engine.Instrument, keys: list[int], seconds: float) -> float:
     """Median time of a block of the same voices' kernels and nothing else: one after the other, plucked as often.
 
-    Each voice's memory is as cold when its turn comes as it is in the engine.
+    It is the renderer's own code for a string, as rehearsals call it. Each voice's memory is as cold when its turn
+    comes as it is in the engine.
     """
-    steps = BLOCK * made.oversample
-    designs = [made._bank.keys[key].design for key in keys]
-    assert all(isinstance(d, modal.Design) for d in designs)
-    voices = [(on_lines(d.coefficients), on_lines(modal.state(d.coefficients))) for d in designs]
-    plucks = [pulse(d.problem.excitation, d.rate, 8 * steps).reshape(-1, steps) for d in designs]
-    struck = [0] * len(keys)  # blocks since
-    out, none, times = np.zeros((steps, designs[0].width)), np.zeros(steps), []
-    for n in range(-64, max(round(seconds * RATE / BLOCK), 50)):
-        if n % 40 == 0 and n >= 0:
-            struck[n // 40 % len(keys)] = 0
-        forces = [pluck[age] if age < len(pluck) else none for pluck, age in zip(plucks, struck)]
-        struck = [age + 1 for age in struck]
+    steps, early = BLOCK * made.oversample, 64  # blocks past the first plucks
+    count = early + max(round(seconds * RATE / BLOCK), 50)
+    halls = []
+    for i, key in enumerate(keys):
+        struck = [0, *range(early + 40 * i, count, 40 * len(keys))]
+        halls.append(hall(made._bank.keys[key].design, count * steps, [n * steps for n in struck]))
+    times = []
+    for n in range(count):
         start = time.perf_counter()
-        for (coefficients, state), force in zip(voices, forces):
-            modal.kernel(coefficients, state, force, out)
+        for _, where in halls:
+            modal_string.rehearse(*where, n * steps, steps)
         times.append(time.perf_counter() - start)
-    return float(np.median(times[64:])) - len(keys) * call_overhead(made)
+    return float(np.median(times[early:])) - len(keys) * call_overhead(halls[0][1])
 
 
-def on_lines(group: Any) -> Any:
-    """A group of arrays where the engine has them: on borders of cache lines."""
-    if isinstance(group, np.ndarray):
-        copy = aligned.zeros(group.shape, group.dtype)
-        copy[...] = group
-        return copy
-    return type(group)(*map(on_lines, group)) if isinstance(group, tuple) else group
+def hall(design: Any, steps: int, struck: list[int]) -> tuple[Any, tuple[int, int, int]]:
+    """A string in a hall where it is plucked at these steps: its memory, and what a rehearsal is told of it."""
+    assert isinstance(design, modal.Design)
+    force = np.zeros(steps)
+    for at in struck:
+        force[at:] += pulse(design.problem.excitation, design.rate, steps - at)
+    arena = Arena()
+    start = arena.room(size_of(Hall))
+    row = arena.place(store(arena, modal_string.laid_out(design)))
+    write = lay(arena, Hall, start, force=force, out=(steps, design.width))
+    block = arena.sealed()
+    write(block)
+    base = int(block.ctypes.data)
+    return block, (base + start, base, base + row)
 
 
-def call_overhead(made: engine.Instrument) -> float:
+def call_overhead(where: tuple[int, int, int]) -> float:
     """What a call from Python costs by itself: zero steps of a kernel."""
-    d = made._bank.keys[KEYS[0]].design
-    assert isinstance(d, modal.Design)
-    state, out, none = modal.state(d.coefficients), np.zeros((0, d.width)), np.zeros(0)
     times = []
     for _ in range(2000):
         start = time.perf_counter()
-        modal.kernel(d.coefficients, state, none, out)
+        modal_string.rehearse(*where, 0, 0)
         times.append(time.perf_counter() - start)
     return float(np.median(times))
 

@@ -49,6 +49,7 @@ INTERNALS = {
         "numba.core.types.misc.unliteral",
         "numba.core.typing",
         "numba.core.typing.templates.AttributeTemplate",
+        "numba.np.arrayobj",  # lowering.py: indices are taken as they stand
         "numba.np.arrayobj.populate_array",  # arrays from addresses
         "._cache",
         "._customize_flags",

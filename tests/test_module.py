@@ -24,6 +24,7 @@ import numba
 import numpy as np
 import pytest
 from llvmlite import ir
+from synth.playing import SHIPPED
 
 from engine import Instrument, cache, compiled, load_preset, module, sources
 from engine.compiled import floats, native
@@ -287,6 +288,20 @@ def test_a_warm_start_needs_no_compiler() -> None:
     module.code()
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert (run.stdout.strip(), run.stderr) == ("[0] False", "")
+
+
+def test_a_warm_instrument_asks_numba_for_nothing() -> None:
+    """Code of numba's own, however small, brings half a second of libraries with it."""
+    program = (
+        "import sys; from engine import Instrument, machine_code\n"
+        "def refuse(code, *_): sys.exit(f'{code._function} is compiled by numba')\n"
+        "machine_code.MachineCode.load_overload = refuse\n"
+        "for name in sys.argv[1:]: Instrument(name)"
+    )
+    for name in SHIPPED:
+        Instrument(name)
+    run = subprocess.run([sys.executable, "-c", program, *SHIPPED], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
 # --- arithmetic -------------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ class Bank:
     block: NDArray[np.uint8]  # all of it; a Machine stands at its start
     image: NDArray[np.uint8]  # as much of it as changes, as it was at first
 
-    @property
+    @cached_property
     def address(self) -> int:
         return int(self.block.ctypes.data)
 

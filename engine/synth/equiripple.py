@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine import elementwise
-from engine.elementary import log10
+from engine.elementary import cos, log10
 from engine.physics.linear import total
 from engine.physics.string import Array
 
@@ -68,7 +67,7 @@ def ripples(taps: Array, band: Band) -> tuple[float, float]:
 
 def gain(taps: Array, frequency: Array) -> Array:
     """The real response of a symmetric filter (Clenshaw's sum, which needs one cosine for each frequency)."""
-    half, x = taps.size // 2, elementwise.cos(2.0 * pi * frequency)
+    half, x = taps.size // 2, cosines(2.0 * pi * frequency)
     one, two = np.zeros_like(x), np.zeros_like(x)
     for k in range(half, 0, -1):
         one, two = 2.0 * taps[half + k] + 2.0 * x * one - two, one
@@ -85,7 +84,7 @@ def lowpass(half: int, band: Band) -> Array:
     frequency = np.concatenate([np.linspace(0, band.pass_edge, below), np.linspace(band.stop_edge, 0.5, above)])
     wanted = np.repeat([1.0, 0.0], [below, above])
     weight = np.repeat([1.0, band.pass_ripple / band.stop_ripple], [below, above])
-    x = elementwise.cos(2.0 * pi * frequency)
+    x = cosines(2.0 * pi * frequency)
     at = np.linspace(0, x.size - 1, nodes).round().astype(np.int64)
     for _ in range(ROUNDS):
         fit = levelled(x[at], wanted[at], weight[at])
@@ -97,9 +96,14 @@ def lowpass(half: int, band: Band) -> Array:
     return taps_of(fit.at(wave(2 * half + 1)[: half + 1]))
 
 
+def cosines(angles: Array) -> Array:
+    """In plain Python: compiled code for arrays would load so much with it that a start takes twice as long."""
+    return np.array([cos(angle) for angle in angles.tolist()])
+
+
 def wave(size: int) -> Array:
     """One period of a cosine."""
-    return elementwise.cos(2.0 * pi * np.arange(size) / size)
+    return cosines(2.0 * pi * np.arange(size) / size)
 
 
 def taps_of(response: Array) -> Array:

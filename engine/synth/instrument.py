@@ -78,6 +78,8 @@ class Instrument:
         self.polyphony, self.silent_keys = designed.polyphony, designed.silent
         self._piece = frames_at_once(designed.dearest, self.polyphony, self.oversample)
         self._turn, self._queueing = Turn(), RLock()
+        ring = bank.machine.ring  # a view of memory is made once: calls come with every block
+        self._written, self._read, self._rows = ring.written, ring.read, ring.rows
         self._relatives: dict[tuple[float, int], Instrument] = {}  # the one called last comes last
         self._called = self
         play(self.address, 0, 0)  # compiled or loaded here, not in the first block
@@ -120,7 +122,7 @@ class Instrument:
     @property
     def channels(self) -> int:
         """Of the output: 1 or 2."""
-        return int(self.machine.outputs)
+        return self._bank.setup.channels
 
     @property
     def address(self) -> int:
@@ -277,8 +279,7 @@ class Instrument:
     @property
     def _waiting(self) -> int:
         """Events in the ring."""
-        ring = self.machine.ring
-        return int(ring.written[0] - ring.read[0])
+        return int(self._written[0] - self._read[0])
 
     def _queue(self, sample: int, message: int) -> bool:
         with self._queueing:
@@ -293,6 +294,5 @@ class Instrument:
 
     def _last_waiting(self) -> int:
         """The sample of the event that was queued last, or -1 if none waits."""
-        ring = self.machine.ring
-        written = int(ring.written[0])
-        return int(ring.rows[(written - 1) & (RING_SIZE - 1), 0]) if written != ring.read[0] else -1
+        written = int(self._written[0])
+        return int(self._rows[(written - 1) & (RING_SIZE - 1), 0]) if written != self._read[0] else -1

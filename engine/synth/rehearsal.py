@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import elementwise
-from engine.elementary import log10
+from engine.elementary import cos, log10, sin
 from engine.layout import Arena, Rows, lay, rows_of, seen, size_of, store
 from engine.physics import modal
 from engine.physics.excitation import SHAPES
@@ -129,9 +128,9 @@ def _run(d: Design, made: Rehearsals) -> None:
 def ears(preset: Preset) -> Rows[Ear]:
     """Per pickup: equal-power gains left and right (1 and 1 in the middle), and what it hears."""
     pickups = preset.problem.pickups
-    angle = (np.array([pickup.pan for pickup in pickups]) + 1.0) * (pi / 4.0)
-    found = rows_of(Ear, angle.size)
-    found.left, found.right = elementwise.cos(angle) * sqrt(2.0), elementwise.sin(angle) * sqrt(2.0)
+    angles = [(pickup.pan + 1.0) * (pi / 4.0) for pickup in pickups]
+    found = rows_of(Ear, len(angles))
+    found.left, found.right = [cos(a) * sqrt(2.0) for a in angles], [sin(a) * sqrt(2.0) for a in angles]
     found.way, found.column = ways(pickups, preset.model == "modal"), columns(pickups)
     found.end = [pickup.at for pickup in pickups]
     return found

@@ -116,8 +116,8 @@ def add(m: Machine, v: int, first: int, steps: int) -> None:
     if m.apart:
         add_to_sides(m, v, first, steps)
     else:
-        for t in range(steps):
-            for p in range(m.pickups):
+        for p in range(m.pickups):
+            for t in range(steps):
                 bus[first + t, p] += out[t, p]
 
 

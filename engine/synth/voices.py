@@ -243,8 +243,8 @@ def level(m: Machine, v: int, steps: int, age: int) -> None:
     fade, loss = voice.fade, m.fade * (voice.state == FADING)
     if loss == 0.0 and slope == 0.0:  # nearly always; the same products, in a loop that waits for nothing
         loud = fade * start
-        for t in range(steps):
-            for p in range(m.pickups):
+        for p in range(m.pickups):
+            for t in range(steps):
                 out[t, p] *= loud
         return
     for t in range(steps):

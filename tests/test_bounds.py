@@ -1,0 +1,101 @@
+"""No index of the engine's module is outside of its array: a module that looks, where the usual one does not, plays."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.compiled import INTERPRETED
+
+TESTS = Path(__file__).parent
+pytestmark = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
+
+# What stops the program at an index below zero or beyond an array's end.
+WATCHED = """
+import sys
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from engine import lowering, module
+
+def watched(context, builder, kind, index, size):
+    index = context.cast(builder, index, kind, types.intp)
+    with cgutils.if_unlikely(builder, builder.icmp_unsigned(">=", index, size)):
+        trap = ir.FunctionType(ir.VoidType(), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, trap, "llvm.trap"), [])
+    return index
+
+lowering.plain_index = watched
+"""
+# Every kind of string and every shipped preset, offline and live, with all that a player may do.
+PLAYED = """
+from live.driving import Card
+from live.thread.test_block import random_events
+from synth.playing import SHIPPED, SMALL
+from engine import Instrument
+from engine.live.player import Player
+from engine.live.thread.tape import Tape
+from engine.synth import image
+
+image._name = lambda setup: ""  # rehearsed here, too
+module._here.append(module.Code(module.make()))
+rng = np.random.default_rng(7)
+for name in (*SMALL, *SHIPPED):
+    instrument = Instrument(SMALL.get(name, name), 48_000)
+    for sample, data in [*random_events(rng, 400, 0, 9000), *[(9000, [0xB0, 16, 1])] * 5000]:
+        instrument.schedule(sample, data)
+    sound = np.zeros((10_000, 2), np.float32)
+    instrument.run(sound)
+    assert np.abs(sound).max() > 0.01
+    instrument.reset()
+    player, tape = Player(48_000, 128), Tape(48_000, 2, 0.1)
+    player.stage.tape = tape.address
+    card = Card(player)
+    assert player.change(instrument)
+    for stamp, data in random_events(rng, 100, card.time, card.time + 1e8):
+        player.send(data, stamp)
+        card.run(1, int(rng.integers(1, 300)))
+    player.send([0xF0, 0x7F, 0x7F, 8, 2, 0, 1, 50, 51, 64, 0, 0xF7], int(card.time))
+    card.run(3)
+    assert np.abs(card.heard[-1]).max() > 0.0
+print("played")
+"""
+OUTSIDE = """
+from engine.compiled import floats, native
+
+@native
+def third(address, count):
+    return floats(address, 3)[count] > 0.0
+
+door = {"third": lowering.Door(third, (types.int64, types.int64))}
+made = module.Code(module.sealed(*lowering.compiled(door, 1, lambda share: None)))
+for index in (2, int(sys.argv[1])):
+    print(made.function("third", False, 2)(np.ones(3).ctypes.data, index), flush=True)
+"""
+
+
+def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", WATCHED + program, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(TESTS.parent), str(TESTS)))},
+        timeout=500,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("index", [3, -1])
+def test_the_watch_sees_what_is_outside(index: int) -> None:
+    done = run(OUTSIDE, str(index))
+    assert done.returncode != 0
+    assert (done.stdout, done.stderr) == ("1\n", "")
+
+
+def test_nothing_that_plays_reaches_outside_of_an_array() -> None:
+    done = run(PLAYED)
+    assert (done.returncode, done.stdout) == (0, "played\n"), done.stderr
