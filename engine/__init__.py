@@ -5,10 +5,10 @@ So the command can listen to Ctrl-C before half a second of imports, and `import
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing's own would be most of what is imported here
 if TYPE_CHECKING:
+    from typing import Any
+
     from engine.errors import EngineError, PhysicsError, PhysicsWarning, PresetError
     from engine.music.note import Note
     from engine.offline.render import render
@@ -58,6 +58,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     if name == "__version__":
         return import_module("engine.versions").VERSION
     if name not in _HOMES:

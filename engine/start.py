@@ -1,17 +1,15 @@
 """Where the `jawari` command begins: from here on Ctrl-C is one line and code 130, whenever it comes.
 
-Nothing large is imported before signals are listened to; half a second of imports follows.
+Nothing but these lines is imported before signals are listened to, not even what listens to them from then on: half a
+second of imports follows.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable
-
-from engine.ending import carefree, watch
-from engine.interrupts import ENDINGS, listen
-from engine.terminal import tell
 
 INTERRUPTED = 130
 
@@ -23,6 +21,8 @@ def main(*arguments: str) -> int:
 
 def command(*arguments: str) -> int:
     """The same within `run`."""
+    from engine.ending import carefree
+
     with carefree():
         from engine import cli
     return cli.main(arguments or None)
@@ -30,6 +30,12 @@ def command(*arguments: str) -> int:
 
 def run(work: Callable[[], int]) -> int:
     """Do all the work of this process, and end it in one line when it is interrupted."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _end)
+    from engine.ending import watch
+    from engine.interrupts import ENDINGS, listen
+    from engine.terminal import tell
+
     try:
         listen(signal.SIGINT)
         watch(*ENDINGS)
@@ -39,6 +45,14 @@ def run(work: Callable[[], int]) -> int:
         return INTERRUPTED
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done and said; Python takes a while to end
+
+
+def _end(*_: object) -> None:
+    """End before anything has begun."""
+    try:
+        os.write(2, b"jawari: interrupted\n")
+    finally:  # whether or not anybody reads it
+        os._exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -192,3 +192,8 @@ def measure(unit: str) -> Measure | None:
         powers = [total + float(power) * p for total, p in zip(powers, base[1:], strict=True)]
         at = match.end()
     return Measure(size, *powers)
+
+
+def counted(number: int, noun: str) -> str:
+    """no blocks, 1 block, 2 blocks"""
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"

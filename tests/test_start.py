@@ -37,6 +37,20 @@ sys.meta_path.insert(0, Bell())
 sys.exit(start.main(*sys.argv[2:]))
 """
 
+# The same when a module of this name is looked for, from the command's first line on.
+AT_MODULE = """
+import signal, sys
+
+class Bell:
+    def find_spec(self, name, *_):
+        if name == sys.argv[1]:
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Bell())
+from engine.start import main
+sys.exit(main(*sys.argv[2:]))
+"""
+
 # Says when it listens; from then on it may be interrupted at any time.
 AT_TIME = """
 import sys
@@ -66,6 +80,13 @@ def test_an_interrupt_among_the_imports(count: int) -> None:
     assert "Traceback" not in err
     assert (process.returncode, err.replace(COLD, "")) in ((130, LINE), (0, ""))
     assert process.returncode or "balance kept" in out
+
+
+@pytest.mark.parametrize("name", ["engine.ending", "engine.printable", "engine.terminal", "engine.interrupts"])
+def test_an_interrupt_among_the_imports_of_what_listens(name: str) -> None:
+    process = begin(AT_MODULE, name, *QUICK)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, LINE)
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.1, 0.3, 0.6, 0.9, 1.2])
@@ -120,9 +141,14 @@ def listens(process: int) -> bool:
 
 
 def test_the_package_imports_nothing_large() -> None:
-    program = "import engine.start, sys; print(*sorted({'numpy', 'numba', 'yaml', 'argparse'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
-    assert done.stdout == "\n"
+    """Of the engine only the package, of Python nothing large."""
+    program = (
+        "import sys; before = set(sys.modules); import engine.start;"
+        "brought = {name.split('.')[0] for name in set(sys.modules) - before};"
+        "print(*sorted(name for name in sys.modules if name.startswith('engine')), *sorted(brought & {large}))"
+    ).replace("{large}", "{'argparse', 'contextlib', 'logging', 'numba', 'numpy', 'threading', 'typing', 'yaml'}")
+    done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout == "engine engine.start\n"
 
 
 def test_names_are_what_they_were() -> None:

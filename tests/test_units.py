@@ -13,6 +13,7 @@ from engine.errors import PresetError
 from engine.units import (
     PREFIXES,
     QUANTITIES,
+    counted,
     db_to_gain,
     decay_to_t60,
     gain_to_db,
@@ -177,3 +178,7 @@ def test_a_decay_falls_by_sixty_decibels_in_its_t60(seconds: float) -> None:
     rate = t60_to_decay(seconds)
     assert math.exp(-rate * seconds) == pytest.approx(1e-3, rel=1e-12)
     assert decay_to_t60(rate) == pytest.approx(seconds, rel=1e-12)
+
+
+def test_counts_read_well() -> None:
+    assert [counted(n, "block") for n in (0, 1, 2)] == ["no blocks", "1 block", "2 blocks"]

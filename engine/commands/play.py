@@ -33,7 +33,7 @@ EXAMPLES = """examples:
   jawari play sitar --keys                          the computer's keys: a w s e d ... is a piano
   jawari play sitar --demo                          its phrase, then the end
   jawari play tanpura --device scarlett --midi "key" --block-size 64
-  jawari play sitar --record take.mid               then: jawari render sitar --midi take.mid, sample by sample the same
+  jawari play sitar --record take.mid               then: jawari render --midi take.mid --limit, the same samples
   jawari play sitar --record a.mid --record a.wav   the sound as well, as the card got it
   jawari play sitar tanpura mine.yaml               program change 1, 2, 3 chooses; + and - in the terminal as well
   jawari play --map 1=sitar 2=tanpura 5-8=plain     a preset for each channel

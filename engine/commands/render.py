@@ -36,6 +36,7 @@ from engine.printable import printable
 from engine.synth.keys import TunedKey
 from engine.synth.silence import keys_of_piece, silent_keys, told
 from engine.terminal import tell
+from engine.units import counted
 
 _MOST_DB = 200.0
 
@@ -183,7 +184,7 @@ def _run(args: argparse.Namespace) -> int:
         outcomes = run_jobs(jobs, progress.advance)
     del designed
     reports = sorted((report for outcome in outcomes for report in outcome.reports), key=lambda report: report["file"])
-    _tell(outcomes, reports, sys.stderr if _taken(args) else sys.stdout, args.polyphony)
+    _tell(outcomes, reports, sys.stderr if _taken(args) else sys.stdout)
     if args.report:
         music = {"midi": str(args.midi) if args.midi else None, "notes": args.notes, "set": args.set}
         music["remarks"] = list(given.remarks) if given else []
@@ -214,7 +215,7 @@ def _note_programs(args: argparse.Namespace, given: Score | None, presets: Seque
     """Program changes are for a rack; alone, a preset plays whatever the file asks for."""
     changes = int((midi.kind(given.data[:, 0]) == midi.PROGRAM).sum()) if given else 0
     if changes and any(isinstance(preset, Preset) for preset in presets):
-        remark = f"{changes} program changes passed over; --map or a rack gives channels presets"
+        remark = f"{counted(changes, 'program change')} passed over; --map or a rack gives channels presets"
         _note(f"{printable(str(args.midi))}: {remark}")
 
 
@@ -349,9 +350,7 @@ def _taken(args: argparse.Namespace) -> bool:
     return any(path is not None and is_stdout(path) for path in (args.output, args.report))
 
 
-def _tell(
-    outcomes: Sequence[Outcome], reports: Sequence[dict[str, Any]], listener: TextIO, polyphony: int | None
-) -> None:
+def _tell(outcomes: Sequence[Outcome], reports: Sequence[dict[str, Any]], listener: TextIO) -> None:
     for text in dict.fromkeys(text for outcome in outcomes for text in outcome.warnings):
         _note(text)
     for report in reports:
@@ -361,7 +360,7 @@ def _tell(
         level += f", {report['bent_share']:.2%} of it limited" if report["bent_frames"] else ""
         name = named(Path(report["file"]))
         _say(f"wrote {name}: {report['seconds']:.2f} s, {level}, {report['speed']:.1f}x real time", listener)
-        for text in _faults(report, polyphony):
+        for text in _faults(report):
             _note(f"{name}: {text}")
 
 
@@ -375,29 +374,25 @@ def _note_silent(name: str, preset: Preset, jobs: Sequence[Job]) -> Mapping[int,
     return keys
 
 
-def _faults(report: dict[str, Any], polyphony: int | None) -> list[str]:
+def _faults(report: dict[str, Any]) -> list[str]:
     most = f"all {report['polyphony']} that there is room for sounded; render in parts, with --channel or --stems"
+    more = "raise --polyphony" if report["polyphony_asked"] else most
     faults = {
-        "clipped_samples": "samples are beyond full scale and cut off; lower --gain",
-        "voices_stolen": f"notes took the string of another one; {'raise --polyphony' if polyphony else most}",
-        "watchdog": "strings were silenced, their energy grew by itself; raise --oversample",
-        "events_lost": "events were lost",
+        "clipped_samples": ("sample", "beyond full scale, cut off; lower --gain"),
+        "voices_stolen": ("note", f"on strings of others; {more}"),
+        "watchdog": ("string", "silenced, for energy that grew by itself; raise --oversample"),
+        "events_lost": ("event", "lost"),
     }
-    left_out = [
-        f"channel {channel}: {count} notes left out, no preset is mapped to it; give it to one"
-        for channel, count in report.get("notes_left_out", {}).items()
-    ]
-    asked: dict[int, list[str]] = {}
-    for channel, program in report.get("unknown_programs", ()):
-        asked.setdefault(channel, []).append(str(program))
-    left_out += [
-        f"channel {channel} asks for program {', '.join(programs)}, which no preset stands for; it keeps the one it has"
-        for channel, programs in asked.items()
-    ]
     remarks = [report["level"]] if report["level"] else []
+    remarks += [f"{counted(report[key], noun)} {text}" for key, (noun, text) in faults.items() if report.get(key)]
+    if left_out := report.get("notes_left_out"):
+        where = ", ".join(f"{counted(count, 'note')} of channel {channel}" for channel, count in left_out.items())
+        remarks.append(f"{where} left out, no preset is mapped there; --map or a rack gives channels presets")
+    if unknown := report.get("unknown_programs"):
+        where = ", ".join(f"{program} on channel {channel}" for channel, program in unknown)
+        remarks.append(f"no preset stands for program {where}; what was there plays on")
     silent = report["silent_keys"] if "parts" in report else {}  # those of a single preset are told beforehand
-    left_out += [f"{note} is silent: {reason}" for note, reason in silent.items()]
-    return remarks + [f"{report[key]} {text}" for key, text in faults.items() if report.get(key)] + left_out
+    return remarks + [f"{note} is silent: {reason}" for note, reason in silent.items()]
 
 
 def _say(text: str, listener: TextIO) -> None:

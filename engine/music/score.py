@@ -16,6 +16,7 @@ from engine.music.note import Note
 from engine.physics.string import Array
 from engine.preset.complaints import shown
 from engine.synth.mts import ONE_BY_ONE, ONE_BY_ONE_OF_BANK, STANDARD
+from engine.units import counted
 
 Bytes = NDArray[np.uint8]
 Event = tuple[int, Sequence[int]]  # sample, bytes
@@ -81,7 +82,7 @@ class Score:
         notes = int((drums & _strikes(self.data)).sum())
         if not notes or self.managers or self.facts:
             return self
-        told = f"channel {DRUMS + 1} is drums: {notes} notes skipped; --drums plays them"
+        told = f"channel {DRUMS + 1} is drums: {counted(notes, 'note')} skipped; --drums plays them"
         return replace(self._pick(~drums), remarks=(*self.remarks, told))
 
     def of_key(self, key: int) -> Score:

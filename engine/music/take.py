@@ -27,6 +27,7 @@ from engine.files.unfinished import Unfinished
 from engine.music.midi_file import END_OF_TRACK, FACTS, TEMPO, TEXT
 from engine.music.midi_run import MORE
 from engine.synth.mts import TUNING, sysex
+from engine.units import counted
 
 Integers = NDArray[np.int64]
 
@@ -113,7 +114,7 @@ class Take:
     @property
     def length(self) -> str:
         """How much there is."""
-        return f"{self.events} event{'' if self.events == 1 else 's'}"
+        return counted(self.events, "event")
 
     def write(self, path: Path, force: bool) -> None:
         """The whole take under this name, or nothing; its journal goes when it is there."""

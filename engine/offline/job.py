@@ -156,7 +156,7 @@ def _stream(player: Any, job: Job, output: OutputFile, made: Callable[[float], N
     began = time.perf_counter()
     with _open(player, job, output) as file:
         written = _write(job, output, file, _sound(player, job, output, made), Gain(db_to_gain(job.treatment.gain)))
-    return written | _facts(player, output) | _timing(written, time.perf_counter() - began)
+    return written | _facts(player, job, output) | _timing(written, time.perf_counter() - began)
 
 
 def _play(player: Any, job: Job, output: OutputFile, made: Callable[[float], None], kept: ExitStack) -> _Take:
@@ -165,7 +165,7 @@ def _play(player: Any, job: Job, output: OutputFile, made: Callable[[float], Non
     file = kept.enter_context(_open(player, job, output))
     spool = kept.enter_context(Spool(output.path, file.form.rate, file.form.channels))
     spool.fill(_sound(player, job, output, made))
-    return _Take(output, file, spool, _facts(player, output), time.perf_counter() - began)
+    return _Take(output, file, spool, _facts(player, job, output), time.perf_counter() - began)
 
 
 def _settle(job: Job, take: _Take, peak: float) -> dict[str, Any]:
@@ -222,15 +222,24 @@ def _write(job: Job, output: OutputFile, file: AudioFile, sound: Iterable[Sound]
     }
 
 
-def _facts(player: Any, output: OutputFile) -> dict[str, Any]:
+def _facts(player: Any, job: Job, output: OutputFile) -> dict[str, Any]:
     """What the instrument has to say of what it has just played."""
+    told = player.report()
     silent = {key_to_note(key): player.silent_keys[key] for key in output.score.keys if key in player.silent_keys}
     return {
         "oversample": player.oversample,
         "polyphony": player.polyphony,
+        "polyphony_asked": _asked(job, told),
         "silent_keys": silent,
-        **player.report(),
+        **told,
     }
+
+
+def _asked(job: Job, told: dict[str, Any]) -> bool:
+    """Whether somebody said how many strings there are where strings were short; else there is room for no more."""
+    if job.setup.polyphony is not None or not isinstance(job.preset, Rack):
+        return job.setup.polyphony is not None
+    return any(part["voices_stolen"] and job.preset.parts[part["part"] - 1].polyphony for part in told["parts"])
 
 
 def _timing(written: dict[str, Any], took: float) -> dict[str, float]:

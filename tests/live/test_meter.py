@@ -17,7 +17,7 @@ from synth.playing import instrument
 from engine.layout import rows_of
 from engine.live.meter import FALL, HOLD, SILENCE, WINDOW, BegunNote, Level, Load, Meter, Reading, SoundingString
 from engine.live.player import Player
-from engine.live.screen.news import count, news, report, status
+from engine.live.screen.news import news, report, status
 from engine.live.screen.panel import BLOCK_CHARACTERS, HIGH, Look, bar, draw, duration
 from engine.live.thread.block import run_block
 from engine.live.thread.memory import JOURNAL_SIZE, LOG_SIZE
@@ -405,11 +405,10 @@ def test_the_report_tells_how_it_went() -> None:
     assert report(replace(READING, blocks=0)) == ["no sound was played: the sound card never asked for a block"]
 
 
-def test_durations_and_counts_read_well() -> None:
+def test_durations_read_well() -> None:
     assert [duration(s) for s in (0.0, 59.9, 60.0, 3599.0, 3600.0, 90061.0)] == [
         "0:00", "0:59", "1:00", "59:59", "1:00:00", "25:01:01",
     ]  # fmt: skip
-    assert [count(n, "block") for n in (0, 1, 2)] == ["no blocks", "1 block", "2 blocks"]
 
 
 def test_levels_are_ordered_as_loudness_is() -> None:

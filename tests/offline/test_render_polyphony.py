@@ -61,6 +61,6 @@ def test_what_memory_does_not_last_for_is_stolen_and_told(
     assert entry["polyphony"] == 20
     stolen = entry["voices_stolen"]
     assert stolen >= 20
-    assert f"{stolen} notes took the string of another one; all 20 that there is room for" in capsys.readouterr().err
+    assert f"{stolen} notes on strings of others; all 20 that there is room for" in capsys.readouterr().err
     assert cli.main([*args, "-o", "b.wav", "--force", "--polyphony", "16"]) == 0
-    assert "took the string of another one; raise --polyphony" in capsys.readouterr().err
+    assert "notes on strings of others; raise --polyphony" in capsys.readouterr().err

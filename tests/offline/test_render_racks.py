@@ -55,8 +55,8 @@ def rendered(*arguments: str) -> NDArray[np.float32]:
 def test_a_rack_a_map_and_a_take_say_the_same(capfd: pytest.CaptureFixture[str]) -> None:
     by_rack = rendered("duo.yaml", "--midi", "song.mid", "--report", "report.json")
     told = capfd.readouterr().err
-    assert "channel 2 asks for program 105, which no preset stands for; it keeps the one it has" in told
-    assert "channel 5: 1 notes left out, no preset is mapped to it; give it to one" in told
+    assert "no preset stands for program 105 on channel 2; what was there plays on\n" in told
+    assert "1 note of channel 5 left out, no preset is mapped there; --map or a rack gives channels presets\n" in told
     (report,) = json.loads(Path("report.json").read_text(encoding="utf-8"))["renders"]
     assert [(part["preset"], part["notes"]) for part in report["parts"]] == [("Low", 1), ("High", 2)]
     assert report["preset"] == "Duo"
@@ -74,6 +74,19 @@ def test_a_rack_a_map_and_a_take_say_the_same(capfd: pytest.CaptureFixture[str])
     assert "program changes passed over" in capfd.readouterr().err
     assert rendered("--midi", "take.mid", "--mono").ndim == 1
     assert rendered("--midi", "take.mid", "--sample-rate", "24 kHz").shape[0] * 2 == pytest.approx(len(by_rack), abs=2)
+
+
+def test_who_has_too_few_strings_is_told_how_to_get_more(capfd: pytest.CaptureFixture[str]) -> None:
+    """A rack's own number is no lack of room, and neither are the strings that a take had live."""
+    Path("few.yaml").write_text(RACK.replace("program: 2", "program: 2, polyphony: 1"), encoding="utf-8")
+    for number in range(2):
+        chord = [[0x90 | number, key, 90] for key in range(40, 60)]
+        song(chord, "chord.mid")
+        rendered("few.yaml", "--midi", "chord.mid")
+        assert ("19 notes on strings of others; raise --polyphony\n" in capfd.readouterr().err) == (number == 1)
+    song(chord, "take.mid", {"sample_rate": 48_000.0, "bank": ["low.yaml"], "map": [], "mono": False})
+    rendered("--midi", "take.mid")
+    assert "4 notes on strings of others; raise --polyphony\n" in capfd.readouterr().err
 
 
 def test_presets_that_are_only_mapped_are_no_programs() -> None:

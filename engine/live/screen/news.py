@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.live.meter import Reading
 from engine.live.screen.panel import duration
+from engine.units import counted
 
 News = list[tuple[str, bool]]  # a line, and whether it tells of trouble
 
@@ -27,13 +28,13 @@ def news(before: Reading | None, r: Reading) -> News:
 def status(r: Reading) -> str:
     """How it stands, in one line."""
     if r.load is None:
-        return f"no block asked for in the last second, {count(r.lost, 'block')} lost"
+        return f"no block asked for in the last second, {counted(r.lost, 'block')} lost"
     level = max((level.now for level in r.levels), default=0.0)
     lowered = max((level.lowered for level in r.levels), default=0.0)
     limited = f", limited by {lowered:.1f} dB" if lowered > 0.05 else ""
     return (
-        f"load {r.load.mean:.0%}, p99 {r.load.p99:.0%}, max {r.load.most:.0%}; {count(len(r.strings), 'voice')}; "
-        f"{level:.1f} dBFS{limited}; {count(r.lost, 'block')} lost, {count(r.underflows, 'underflow')}"
+        f"load {r.load.mean:.0%}, p99 {r.load.p99:.0%}, max {r.load.most:.0%}; {counted(len(r.strings), 'voice')}; "
+        f"{level:.1f} dBFS{limited}; {counted(r.lost, 'block')} lost, {counted(r.underflows, 'underflow')}"
     )
 
 
@@ -42,9 +43,9 @@ def report(r: Reading) -> list[str]:
     if r.blocks == 0:
         return ["no sound was played: the sound card never asked for a block"]
     lines = [
-        f"played {count(r.blocks, 'block')} in {duration(r.seconds)}, {count(r.notes_played, 'note')}",
+        f"played {counted(r.blocks, 'block')} in {duration(r.seconds)}, {counted(r.notes_played, 'note')}",
         f"load {r.mean_load:.1%} on average, {r.worst_load:.1%} at worst",
-        f"{count(r.lost, 'block')} lost, {count(r.long, 'block')} too long, {count(r.underflows, 'underflow')}",
+        f"{counted(r.lost, 'block')} lost, {counted(r.long, 'block')} too long, {counted(r.underflows, 'underflow')}",
     ]
     if r.bent:
         share = r.bent / max(r.seconds * r.rate, 1.0)
@@ -56,12 +57,7 @@ def report(r: Reading) -> list[str]:
         (r.events_lost, "event", "lost: they came faster than they could be taken"),
         (r.stale, "note", "not begun: they had waited through a pause"),
     ]
-    return lines + [f"{count(number, noun)} {what}" for number, noun, what in rare if number]
-
-
-def count(number: int, noun: str) -> str:
-    """no blocks, 1 block, 2 blocks"""
-    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+    return lines + [f"{counted(number, noun)} {what}" for number, noun, what in rare if number]
 
 
 def _troubles(before: Reading | None, r: Reading) -> News:
@@ -77,7 +73,7 @@ def _troubles(before: Reading | None, r: Reading) -> News:
     for name, (noun, what) in watched.items():
         new = getattr(r, name) - (0 if before is None else getattr(before, name))
         if new > 0:
-            found.append((f"{count(new, noun)} {what}", True))
+            found.append((f"{counted(new, noun)} {what}", True))
     return found
 
 
