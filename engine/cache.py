@@ -36,7 +36,7 @@ def read(name: str) -> bytes | None:
     try:
         why = distrust(path.parent)
         if why and path.parent.is_dir():
-            _say(f"nothing is read from {path.parent}: {why}")
+            say(f"nothing is read from {path.parent}: {why}")
             return None
         with open(os.open(path, os.O_RDONLY | _FLAGS), "rb") as file:
             facts = os.fstat(file.fileno())
@@ -70,7 +70,7 @@ def write(name: str, content: bytes) -> None:
     except OSError as error:
         # Windows replaces nothing that another process is reading.
         if not path.is_file() and _TOLD not in _said:
-            _say(f"what was made is made again each time: {_unkept(path.parent, error.strerror or str(error))}")
+            say(f"what was made is made again each time: {_unkept(path.parent, error.strerror or str(error))}")
 
 
 def thin_out(name: str, most: int) -> None:
@@ -92,7 +92,7 @@ def discard(name: str) -> None:
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-    _say(f"damaged files in {path.parent}: what they held is made anew")
+    say(f"damaged files in {path.parent}: what they held is made anew")
 
 
 class CacheFolder(NamedTuple):
@@ -127,7 +127,7 @@ def _place() -> CacheFolder:
         why = distrust(path) or ("" if path.is_dir() else _refusal(path))
         if not why:
             if refused:
-                _say(f"{refused}; {path} is used instead")
+                say(f"{refused}; {path} is used instead")
             return CacheFolder(path)
         refused = refused or f"nothing is kept in {path} ({why})"
     return CacheFolder(_private(), f"{refused or 'this user has no home'}; {REMEDY}")
@@ -218,7 +218,7 @@ def _unkept(path: Path, why: str) -> str:
     return f"nothing can be kept in {path} ({why}); {REMEDY}"
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
     """One line, once."""
     if text not in _said:
         _said.add(text)

@@ -52,7 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tell("not enough memory; shorten the run or lower the rate")
         return Exit.OTHER
     except OSError as error:
-        with suppress(OSError):  # what is still unwritten would be tried, and fail, once more as Python ends
+        with suppress(
+            OSError, AttributeError
+        ):  # what is still unwritten would be tried, and fail, once more as Python ends
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):  # there, whoever read along has seen enough
             where = f"{error.filename}: " if error.filename else ""

@@ -93,11 +93,10 @@ def tell_if_cold(function: str) -> None:
 
 def tell_cold() -> None:
     """Log that compiling begins, how long that may take, and whether it will again."""
-    trouble, logger = cache.trouble(), logging.getLogger("jawari")
-    if trouble:
-        logger.warning("compiling for this machine, %s, and again each time: %s", MOST, trouble)
+    if trouble := cache.trouble():  # then what was compiled a moment ago is not found either
+        cache.say(f"compiling for this machine, {MOST}, and again each time: {trouble}")
     else:
-        logger.info("compiling for this machine, once; %s", MOST)
+        logging.getLogger("jawari").info("compiling for this machine, once; %s", MOST)
 
 
 @functools.cache

@@ -32,6 +32,7 @@ def run(work: Callable[[], int]) -> int:
     """Do all the work of this process, and end it in one line when it is interrupted."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
+    _fill()
     from engine.ending import watch
     from engine.interrupts import ENDINGS, listen
     from engine.terminal import tell
@@ -45,6 +46,15 @@ def run(work: Callable[[], int]) -> int:
         return INTERRUPTED
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done and said; Python takes a while to end
+
+
+def _fill() -> None:
+    """Put nothing where standard input, output or error is closed: libraries would take what is opened next for it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
 def _end(*_: object) -> None:

@@ -296,4 +296,5 @@ def test_where_nothing_can_be_kept_once_is_not_said(
     for words in ("each time", str(place), "is not a folder", "JAWARI_CACHE_DIR"):
         assert words in said
     assert doubled(tmp_path) == ([2.0, 4.0], 1)
+    machine_code.tell_cold()  # again by whatever else is looked for and was not kept
     assert len(caplog.messages) == 1

@@ -51,6 +51,19 @@ from engine.start import main
 sys.exit(main(*sys.argv[2:]))
 """
 
+# Opens something where some of its own are closed, and says what it got.
+AT_GAPS = """
+import os, sys
+from engine import start
+
+def work():
+    with open(sys.argv[1], "w") as file:
+        file.write(str(min(file.fileno(), 3)))
+        return 0
+
+sys.exit(start.run(work))
+"""
+
 # Says when it listens; from then on it may be interrupted at any time.
 AT_TIME = """
 import sys
@@ -87,6 +100,15 @@ def test_an_interrupt_among_the_imports_of_what_listens(name: str) -> None:
     process = begin(AT_MODULE, name, *QUICK)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, LINE)
+
+
+@pytest.mark.parametrize("closed", ["", "<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_nothing_takes_the_place_of_what_is_closed(closed: str, tmp_path: Path) -> None:
+    """JACK's library, for one, writes to standard error what would end up in a take."""
+    command = f'exec "$0" -c "$1" "$2" {closed}'
+    words = [sys.executable, AT_GAPS, str(tmp_path / "opened")]
+    subprocess.run(["sh", "-c", command, *words], env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, timeout=60)
+    assert (tmp_path / "opened").read_text() == "3"
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.1, 0.3, 0.6, 0.9, 1.2])

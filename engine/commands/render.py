@@ -350,7 +350,7 @@ def _taken(args: argparse.Namespace) -> bool:
     return any(path is not None and is_stdout(path) for path in (args.output, args.report))
 
 
-def _tell(outcomes: Sequence[Outcome], reports: Sequence[dict[str, Any]], listener: TextIO) -> None:
+def _tell(outcomes: Sequence[Outcome], reports: Sequence[dict[str, Any]], listener: TextIO | None) -> None:
     for text in dict.fromkeys(text for outcome in outcomes for text in outcome.warnings):
         _note(text)
     for report in reports:
@@ -395,8 +395,10 @@ def _faults(report: dict[str, Any]) -> list[str]:
     return remarks + [f"{note} is silent: {reason}" for note, reason in silent.items()]
 
 
-def _say(text: str, listener: TextIO) -> None:
-    """Print; what the listener's alphabet lacks is escaped, since a name may have any character."""
+def _say(text: str, listener: TextIO | None) -> None:
+    """Print where it is open; what the listener's alphabet lacks is escaped, since a name may have any character."""
+    if listener is None:  # print would take standard output, which may be the sound's
+        return
     alphabet = listener.encoding or "utf-8"
     print(text.encode(alphabet, "backslashreplace").decode(alphabet), file=listener)
 

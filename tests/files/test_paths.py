@@ -188,6 +188,16 @@ def test_a_closed_standard_output_is_told(monkeypatch: pytest.MonkeyPatch, capsy
     assert capsys.readouterr().err.startswith("jawari: standard output: is closed")
 
 
+def test_what_is_said_to_nobody_is_not_said(monkeypatch: pytest.MonkeyPatch, said: Run) -> None:
+    """Nor to somebody else: where standard error is closed, standard output is the sound's all the same."""
+    with monkeypatch.context() as closed:
+        closed.setattr(sys, "stdout", None)
+        assert said(*NOTES, "-o", "a.wav") == (0, b"", [])
+    with monkeypatch.context() as closed:
+        closed.setattr(sys, "stderr", None)
+        assert said(*NOTES, "-o", "-") == (0, Path("a.wav").read_bytes(), [])
+
+
 @POSIX
 def test_a_reader_that_leaves_is_told_in_a_line() -> None:
     command = [sys.executable, "-m", "engine.cli", "render", "plain", "--notes", "C3:0:5", "--tail", "0", "-o", "-"]
