@@ -10,7 +10,6 @@ would make of it another sound in another process. The loops that need more spee
 from __future__ import annotations
 
 import ctypes
-import platform
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,7 +28,7 @@ from numba.np.arrayobj import populate_array
 from engine import elementary, module
 from engine.machine_code import INTERPRETED, MachineCode
 from engine.messages import COMPILED_TOO
-from engine.processor import COUNTER_RATE, WINDOWS
+from engine.processor import COUNTER_RATE, WINDOWS, aimed_at
 
 FLAGS: dict[str, Any] = {
     "nogil": True,
@@ -294,49 +293,64 @@ def _fence(typing: Any) -> Any:
     return types.void(), code
 
 
-MACHINE = platform.machine().lower()
-X86, ARM = MACHINE in ("x86_64", "amd64"), MACHINE in ("aarch64", "arm64")
 # Flush results to zero, take inputs as zero: two bits of SSE's control word, one of ARM's.
-FLUSHING = 0x8040 if X86 else 1 << 24 if ARM else 0
+FLUSHING = {"x86": 0x8040, "arm": 1 << 24}
 
 
 @intrinsic
-def _exchange_control_word(typing: Any, wanted: Any, added: Any) -> Any:
-    """Set this thread's control word to `wanted` (0: leave it as it is) with the bits `added`; returns what it was."""
+def _begin_flushing(typing: Any) -> Any:
+    """Set the bits of this thread's control word that flush; returns what it was."""
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        if not (X86 or ARM):
+        family = aimed_at(context).family
+        if family not in FLUSHING:
             return ir.IntType(64)(0)
-        return (_exchange_on_x86 if X86 else exchange_on_arm)(builder, *values)
+        before = read_control_word(builder, family)
+        write_control_word(builder, family, builder.or_(before, ir.IntType(64)(FLUSHING[family])))
+        return before
 
-    return types.int64(types.int64, types.int64), code
-
-
-def _exchange_on_x86(builder: Any, wanted: Any, added: Any) -> Any:
-    whole, word = ir.IntType(64), ir.IntType(32)
-    slot = cgutils.alloca_once(builder, word)
-    raw = builder.bitcast(slot, ir.IntType(8).as_pointer())
-    kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer()])
-    builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse.stmxcsr"), [raw])
-    before = builder.load(slot)
-    builder.store(_changed(builder, before, builder.trunc(wanted, word), builder.trunc(added, word)), slot)
-    builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse.ldmxcsr"), [raw])
-    return builder.zext(before, whole)
+    return types.int64(), code
 
 
-def exchange_on_arm(builder: Any, wanted: Any, added: Any) -> Any:
-    """The same for ARM, whose register has 64 bits."""
+@intrinsic
+def _set_control_word(typing: Any, word: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        family = aimed_at(context).family
+        if family in FLUSHING:
+            write_control_word(builder, family, values[0])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), code
+
+
+def read_control_word(builder: Any, family: str) -> Any:
+    """How this thread calculates, as 64 bits."""
     whole = ir.IntType(64)
-    read, write = ir.FunctionType(whole, []), ir.FunctionType(ir.VoidType(), [whole])
-    before = builder.call(cgutils.get_or_insert_function(builder.module, read, "llvm.aarch64.get.fpcr"), [])
-    after = _changed(builder, before, wanted, added)
-    builder.call(cgutils.get_or_insert_function(builder.module, write, "llvm.aarch64.set.fpcr"), [after])
-    return before
+    if family == "arm":
+        return builder.call(_intrinsic(builder, "llvm.aarch64.get.fpcr", whole), [])
+    slot, raw = _control_word(builder)
+    builder.call(_intrinsic(builder, "llvm.x86.sse.stmxcsr", ir.VoidType(), raw.type), [raw])
+    return builder.zext(builder.load(slot), whole)
 
 
-def _changed(builder: Any, before: Any, wanted: Any, added: Any) -> Any:
-    unset = builder.icmp_unsigned("==", wanted, ir.Constant(wanted.type, 0))
-    return builder.or_(builder.select(unset, before, wanted), added)
+def write_control_word(builder: Any, family: str, word: Any) -> None:
+    """The same, changed."""
+    if family == "arm":
+        builder.call(_intrinsic(builder, "llvm.aarch64.set.fpcr", ir.VoidType(), word.type), [word])
+        return
+    slot, raw = _control_word(builder)
+    builder.store(builder.trunc(word, ir.IntType(32)), slot)
+    builder.call(_intrinsic(builder, "llvm.x86.sse.ldmxcsr", ir.VoidType(), raw.type), [raw])
+
+
+def _control_word(builder: Any) -> tuple[Any, Any]:
+    """Room for SSE's, which goes by way of memory, and a plain pointer to it."""
+    slot = cgutils.alloca_once(builder, ir.IntType(32))
+    return slot, builder.bitcast(slot, ir.IntType(8).as_pointer())
+
+
+def _intrinsic(builder: Any, name: str, result: Any, *given: Any) -> Any:
+    return cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, given), name)
 
 
 STACK = 1 << 17  # bytes; the smallest that an audio thread gets is four times as large
@@ -414,12 +428,12 @@ def _compiled_fence() -> Any:
 
 @overload(flush_to_zero, **INTO_CALLER)
 def _compiled_flush() -> Any:
-    return lambda: _exchange_control_word(0, FLUSHING)
+    return lambda: _begin_flushing()
 
 
 @overload(restore_arithmetic, **INTO_CALLER)
 def _compiled_restore(before: Any) -> Any:
-    return lambda before: _exchange_control_word(before, 0)
+    return lambda before: _set_control_word(before)
 
 
 @overload(touch_stack, **INTO_CALLER)

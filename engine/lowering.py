@@ -27,7 +27,7 @@ from numba.core.typed_passes import NopythonRewrites
 from numba.core.types.misc import unliteral
 from numba.np import arrayobj
 
-from engine.processor import PROCESSOR
+from engine.processor import PROCESSOR, Processor
 
 NAME = "jawari"  # of the target
 OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -42,14 +42,16 @@ class Door:
         self.function, self.arguments, self.result = function, arguments, result
 
 
-def compiled(doors: Mapping[str, Door], declared: int, tell: Callable[[float], None]) -> tuple[bytes, dict[str, bool]]:
+def compiled(
+    doors: Mapping[str, Door], declared: int, tell: Callable[[float], None], aim: Processor = PROCESSOR
+) -> tuple[bytes, dict[str, bool]]:
     """An object file with these functions and nothing else that can be called; and which of them return a number.
 
-    `tell` is told what share is done, given how many functions there are in all.
+    It is for the processor `aim`. `tell` is told what share is done, given how many functions there are in all.
     """
     cpu_target.target_context.refresh()  # numba's runtime belongs to the first context that is made
     with global_compiler_lock, _undisturbed(), _plain_indices(), target_override(NAME):
-        target = _Target()
+        target = _Target(aim)
         target.wrote = lambda count: tell(LOWERED * min(count / declared, 1.0))
         _Function.targetdescr = target
         try:
@@ -133,30 +135,34 @@ class _Codegen(JITCPUCodegen):
 
     _library_class = _Library
 
-    def __init__(self) -> None:
+    def __init__(self, aim: Processor) -> None:
         self.modules: list[Any] = []
-        self.machine = machine()
+        self.machine = machine(aim)
         self._data_layout = str(self.machine.target_data)
-        self._target_data, self._tm_features = self.machine.target_data, PROCESSOR.features
+        self._target_data, self._tm_features = self.machine.target_data, aim.features
 
     def set_env(self, env_name: str, env: Any) -> None:
         pass
 
 
-def machine() -> Any:
+def machine(aim: Processor = PROCESSOR) -> Any:
     """What LLVM makes object files for."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_triple(llvm.get_process_triple())
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    target = llvm.Target.from_triple(aim.triple or llvm.get_process_triple())
     return target.create_target_machine(
-        cpu=PROCESSOR.name, features=PROCESSOR.features, opt=OPTIMISE, reloc="pic", codemodel="default"
+        cpu=aim.name, features=aim.features, opt=OPTIMISE, reloc="pic", codemodel="default"
     )
 
 
 class _Context(CPUContext):
+    def __init__(self, typing_context: Any, aim: Processor) -> None:
+        self.processor = aim
+        super().__init__(typing_context, NAME)
+
     def init(self) -> None:
         self.is32bit = False
-        self._internal_codegen = _Codegen()
+        self._internal_codegen = _Codegen(self.processor)
         self._fresh = False
 
     def load_additional_registries(self) -> None:
@@ -198,11 +204,11 @@ class _Typing(typing.Context):
 
 
 class _Target(CPUTarget):
-    def __init__(self) -> None:
+    def __init__(self, aim: Processor) -> None:
         super().__init__(NAME)
         self.wrote: Callable[[int], None] = lambda count: None
         self._typing = _Typing()
-        self._context = _Context(self._typing, NAME)
+        self._context = _Context(self._typing, aim)
 
     @property
     def target_context(self) -> Any:
@@ -299,7 +305,7 @@ def _lower(target: _Target, name: str, door: Door) -> bool:
 
 def _linked(context: Any) -> Any:
     code = context.codegen()
-    head = f'target triple = "{llvm.get_process_triple()}"\ntarget datalayout = "{code._data_layout}"\n'
+    head = f'target triple = "{code.machine.triple}"\ntarget datalayout = "{code._data_layout}"\n'
     whole = llvm.parse_assembly(head)
     while code.modules:
         whole.link_in(llvm.parse_assembly(str(code.modules.pop(0))))

@@ -154,8 +154,8 @@ def name() -> str:
     return f"{fingerprint()}/module"
 
 
-def make() -> bytes:
-    """Compile it."""
+def make(aim: processor.Processor = processor.PROCESSOR) -> bytes:
+    """Compile it, for this processor or another."""
     from engine import lowering
 
     for place in sources.entrances(PACKAGE):
@@ -163,7 +163,7 @@ def make() -> bytes:
     doors = {symbol: _door(found) for symbol, found in sorted(ENTRIES.items())}
     tell(0.0)
     try:
-        compiled, returning = lowering.compiled(doors, declared, tell)
+        compiled, returning = lowering.compiled(doors, declared, tell, aim)
     finally:
         tell(1.0)
     return sealed(compiled, returning)

@@ -9,7 +9,7 @@ import ctypes
 import os
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import llvmlite.binding
 import numba
@@ -29,10 +29,17 @@ WINDOWS = sys.platform == "win32"
 
 
 class Processor(NamedTuple):
-    """As LLVM names it, with what it can do beyond its name."""
+    """As LLVM names it, with what it can do beyond its name; and the system that it is in, if that is another one."""
 
     name: str
     features: str = ""
+    triple: str = ""
+
+    @property
+    def family(self) -> str:
+        """x86, arm, or what else it is called."""
+        name = (self.triple or llvmlite.binding.get_process_triple()).partition("-")[0]
+        return {"x86_64": "x86", "amd64": "x86", "aarch64": "arm", "arm64": "arm"}.get(name, name)
 
     def can(self, feature: str) -> bool:
         """Whether it is known to, by its level or its list."""
@@ -73,6 +80,12 @@ def chosen(asked: str) -> Processor:
 def choices(here: list[str]) -> str:
     """What can be asked for, in words."""
     return " or ".join([", ".join(level.removeprefix("x86-64-") for level in here), "native"][not here :])
+
+
+def aimed_at(context: Any) -> Processor:
+    """What code is written for just now, by numba's context: numba itself writes for this process only."""
+    found: Processor = getattr(context, "processor", PROCESSOR)
+    return found
 
 
 def usual() -> list[str]:
@@ -118,4 +131,4 @@ try:
 except SettingError as error:
     _refused, PROCESSOR = error, native()
 if native() != PROCESSOR:  # before numba has made anything
-    numba.config.CPU_NAME, numba.config.CPU_FEATURES = PROCESSOR
+    numba.config.CPU_NAME, numba.config.CPU_FEATURES = PROCESSOR.name, PROCESSOR.features

@@ -23,7 +23,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from engine.compiled import INTO_CALLER
-from engine.processor import PROCESSOR, Processor
+from engine.processor import Processor, aimed_at
 
 PADDING = 16  # entries: mode arrays come in whole vectors of either precision
 TOGETHER = 8  # rows that `spread` adds up before it touches y
@@ -92,7 +92,7 @@ def register(processor: Processor) -> tuple[int, int]:
     """Bytes and number of a processor's vector registers."""
     if processor.can("avx512f"):
         return WIDEST, 32
-    return (32, 16) if processor.can("avx") else (16, 16)
+    return (32, 16) if processor.can("avx") else (16, 32 if processor.family == "arm" else 16)
 
 
 class _Vectors:
@@ -100,7 +100,7 @@ class _Vectors:
 
     def __init__(self, context: Any, builder: Any, element: Any) -> None:
         self.context, self.builder, self.element = context, builder, element
-        width, self.registers = register(PROCESSOR)
+        width, self.registers = register(aimed_at(context))
         self.align = 4 if isinstance(element, ir.FloatType) else 8
         self.lanes = width // self.align
         self.type = ir.VectorType(element, self.lanes)

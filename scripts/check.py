@@ -6,13 +6,15 @@
 If the packages it needs are missing, it makes an environment in .venv and installs them there first, in the versions of
 scripts/constraints.txt, with which all of this is known to pass. From the system it installs, only on Debian and its
 kin and only as root, and says so before: jackd2 (a virtual sound card), libportaudio2 and librtmidi6 (real sound and
-MIDI for the tests of live play). Without them some tests are skipped, and say why.
+MIDI for the tests of live play), qemu-user, gcc-aarch64-linux-gnu and its C library (to run ARM's code). Without them
+some tests are skipped, and say why.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -82,6 +84,22 @@ def virtual_sound_card(may_install: bool) -> None:
         print(f"without {', '.join(absent)} some tests of live play are skipped", flush=True)
 
 
+def another_processor(may_install: bool) -> None:
+    """What compiles and runs ARM's code on this machine."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        return
+    wanted = {
+        "qemu-user": shutil.which("qemu-aarch64") is not None,
+        "gcc-aarch64-linux-gnu": shutil.which("aarch64-linux-gnu-gcc") is not None,
+        "libc6-dev-arm64-cross": Path("/usr/aarch64-linux-gnu/include/stdio.h").is_file(),
+    }
+    absent = absent_from_system(wanted)
+    if may_install:
+        absent = install_from_system(wanted, "to play the same bits on ARM")
+    if absent:
+        print(f"without {', '.join(absent)} nothing is played on ARM", flush=True)
+
+
 def checks(args: argparse.Namespace, told: Sequence[str]) -> list[Check]:
     """What to run, each with its name and what is added to its environment."""
     python = [sys.executable, "-m"]
@@ -113,6 +131,7 @@ def main() -> None:
     args, told = options()
     enter_environment(args)
     virtual_sound_card(not args.no_system)
+    another_processor(not args.no_system)
     if args.clock and (reason := shifted_clock.missing()):
         sys.exit(f"check: --clock {args.clock}: {reason}")
     failed = []

@@ -28,6 +28,7 @@ from synth.playing import SHIPPED
 
 from engine import Instrument, cache, compiled, load_preset, module, sources
 from engine.compiled import floats, native
+from engine.processor import PROCESSOR, Processor
 from engine.synth.ring import push
 
 PACKAGE = Path(compiled.__file__).parent
@@ -307,7 +308,7 @@ def test_a_warm_instrument_asks_numba_for_nothing() -> None:
 # --- arithmetic -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not (compiled.X86 or compiled.ARM), reason="nothing is flushed on other machines")
+@pytest.mark.skipif(PROCESSOR.family not in compiled.FLUSHING, reason="nothing is flushed on other machines")
 def test_the_renderer_takes_the_smallest_numbers_as_zero() -> None:
     """What the DC blocker holds, 1e-310, is nothing, whoever calls."""
     inst = Instrument(load_preset("plain"), polyphony=2)
@@ -323,14 +324,21 @@ def test_the_renderer_takes_the_smallest_numbers_as_zero() -> None:
 def test_arm_s_control_word_is_read_and_written() -> None:
     made = ir.Module("arm")
     number = ir.IntType(64)
-    function = ir.Function(made, ir.FunctionType(number, [number, number]), "exchange")
+    function = ir.Function(made, ir.FunctionType(number, [number]), "exchange")
     builder = ir.IRBuilder(function.append_basic_block())
-    builder.ret(compiled.exchange_on_arm(builder, *function.args))
+    before = compiled.read_control_word(builder, "arm")
+    compiled.write_control_word(builder, "arm", *function.args)
+    builder.ret(before)
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple("aarch64-unknown-linux-gnu").create_target_machine()
     text = machine.emit_assembly(llvm.parse_assembly(str(made)))
     assert re.search(r"mrs\s+x\d+, FPCR", text)
     assert re.search(r"msr\s+FPCR, x\d+", text)
-    expected = {"x86_64": 0x8040, "amd64": 0x8040, "aarch64": 1 << 24, "arm64": 1 << 24}
-    assert expected.get(platform.machine().lower(), 0) == compiled.FLUSHING
+
+
+def test_a_family_of_processors_is_known_by_its_systems_names() -> None:
+    for name, family in (("x86_64", "x86"), ("aarch64", "arm"), ("arm64", "arm"), ("riscv64", "riscv64")):
+        assert Processor("generic", "", f"{name}-unknown-linux-gnu").family == family
+    machine = {"x86_64": "x86", "amd64": "x86", "aarch64": "arm", "arm64": "arm"}
+    assert PROCESSOR.family == machine.get(platform.machine().lower(), PROCESSOR.family)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from engine.physics import finite_difference as fd
 from engine.physics.contact import force_of
 from engine.physics.grid import REACH, interpolate
 from engine.physics.linear import total
+from engine.physics.problem import Pickup
 from engine.physics.retune import GridTuning, grid_tuning, lift_nodes, lift_points, tune_grid
 from engine.physics.string import Array
 from engine.synth.listening import hall_at
@@ -29,6 +31,7 @@ class GridParts(NamedTuple):
     stretch: float  # of the energy, per newton of tension
 
 
+NAME, PARTS, DESIGN = "fd", GridParts, fd.Design
 # What a voice has for itself; of this, what is made anew for every note and so need not be kept for a key.
 OWN = ("c.stencil.now", "c.stencil.before", "c.ports.inject", "c.surface.height", "c.surface.response", "t.strike", "s")
 BLANK = ("c.ports.inject", "t.strike", "s")
@@ -36,6 +39,11 @@ BLANK = ("c.ports.inject", "t.strike", "s")
 _WORDS = words_of(GridParts)
 NODE, ANSWER, STRETCH = (_WORDS[name] for name in ("c.ports.inject_node", "c.surface.answer", "c.meter.stretch"))
 COUNT = count_of(GridParts)
+
+
+def columns(pickups: Sequence[Pickup]) -> int:
+    """How many numbers the kernel gives for each step."""
+    return len(pickups)
 
 
 def laid_out(d: fd.Design) -> GridParts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +13,9 @@ from engine.layout import Vector
 from engine.opened import address, opener
 from engine.physics import modal
 from engine.physics.contact import force_of
-from engine.physics.hearing import REACTION, gripped
+from engine.physics.hearing import REACTION, gripped, on_body
 from engine.physics.linear import product
+from engine.physics.problem import Pickup
 from engine.physics.retune import ModalTuning, lift_points, modal_tuning, tune_modes
 from engine.physics.string import Array
 from engine.synth.listening import hall_at
@@ -31,12 +33,18 @@ class ModalParts(NamedTuple):
     wave: Vector  # wavenumbers, 1/m
 
 
+NAME, PARTS, DESIGN = "modal", ModalParts, modal.Design
 # What a voice has for itself; of this, what is made anew for every note and so need not be kept for a key.
 OWN = (
     *("c.forward", "c.backward", "c.inject", "c.spread", "c.grip", "c.response", "c.height", "c.spring"),
     *("t.strike", "s"),
 )
 BLANK = ("c.inject", "c.grip", "t.strike", "s")
+
+
+def columns(pickups: Sequence[Pickup]) -> int:
+    """How many numbers the kernel gives for each step: also what is carried for those that hear a body."""
+    return len(pickups) + len(on_body(pickups))
 
 
 def laid_out(d: modal.Design) -> ModalParts:

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from engine.elementary import cos, log10, sin
 from engine.layout import Arena, Rows, lay, rows_of, seen, size_of, store
-from engine.physics import modal
 from engine.physics.excitation import SHAPES
 from engine.physics.hearing import columns, ways
 from engine.physics.linear import between, total
 from engine.physics.string import Array
 from engine.preset.loader import Preset
-from engine.synth import decimate, grid_string, modal_string, strings
+from engine.synth import decimate, strings
 from engine.synth.budget import NOTE, Design, piece, step_time, thinned
 from engine.synth.listening import Hall, Listener, listen, pluck
 from engine.synth.memory import KEYS, Ear
@@ -116,7 +115,7 @@ def loudest(d: Design, made: Rehearsals) -> float:
 
 def _run(d: Design, made: Rehearsals) -> None:
     """The string's motion under a force, heard by the pickups, in pieces between which an interrupt gets through."""
-    model = modal_string if isinstance(d, modal.Design) else grid_string
+    model = strings.file_of(d)
     arena = Arena()
     row = arena.place(store(arena, model.laid_out(d)))
     block, steps, span = arena.sealed(), len(made.hall.force), piece(step_time(d))

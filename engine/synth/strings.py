@@ -1,6 +1,6 @@
-"""What every string can do, whatever it is modelled as. Which model a string has is asked nowhere else.
+"""What every string can do, whatever it is modelled as. The renderer asks nowhere else which model a string has.
 
-Another model is a file like modal_string.py and an entry in MODELS and in each function here.
+Another model is a file like modal_string.py and an entry in FILES.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from numpy.typing import NDArray
 from engine.aligned import LINE
 from engine.compiled import native
 from engine.layout import Arena, arrays_of, count_of, own_arrays, rebuilt, store, words_of
-from engine.physics.hearing import on_body
 from engine.physics.problem import Pickup
 from engine.synth import grid_string, modal_string
 from engine.synth.budget import MOST_BYTES
 from engine.synth.memory import KEYS, Machine
 
-MODAL, GRID = range(2)
-MODELS = {"modal": MODAL, "fd": GRID}
 FILES = (modal_string, grid_string)
-GROUPS = (modal_string.ModalParts, grid_string.GridParts)
+MODELS: dict[str, int] = {file.NAME: number for number, file in enumerate(FILES)}  # by what presets call them
+GROUPS: tuple[type, ...] = tuple(file.PARTS for file in FILES)
 
 
 class KeyStrings(NamedTuple):
@@ -43,9 +41,14 @@ def kept(model: int, designs: dict[int, Any]) -> KeyStrings:
     return KeyStrings(words, arena.sealed())
 
 
+def file_of(design: Any) -> Any:
+    """The file of a string's model."""
+    return next(file for file in FILES if isinstance(design, file.DESIGN))
+
+
 def columns(model: int, pickups: Sequence[Pickup]) -> int:
     """How many numbers a kernel gives for each step: of modes also what is carried for those that hear a body."""
-    return len(pickups) + (len(on_body(pickups)) if model == MODAL else 0)
+    return FILES[model].columns(pickups)
 
 
 def check(model: int, own: KeyStrings, number: int, pickups: int, columns: int) -> None:
@@ -59,7 +62,7 @@ def check(model: int, own: KeyStrings, number: int, pickups: int, columns: int) 
             raise ValueError(f"an array of {shape}")
         if word not in blank and (words[word] % LINE or not 0 <= words[word] <= own.block.size - size):
             raise ValueError(f"an array at {words[word]}")
-    scalars = rebuilt(group, own.block.ctypes.data, words)
+    scalars: Any = rebuilt(group, own.block.ctypes.data, words)
     if not FILES[model].consistent(scalars, pickups, columns):
         raise ValueError("arrays that do not fit each other")
 
@@ -106,70 +109,40 @@ def take_over(m: Machine, v: Any) -> None:
         row[m.own[i]] = own[m.own[i]]
 
 
+def of_its_model(name: str) -> Any:
+    """A function that every file of FILES has by this name: the one of the model that a machine has."""
+    found = getattr(FILES[-1], name)
+    for number in reversed(range(len(FILES) - 1)):
+        found = _either(number, getattr(FILES[number], name), found)
+    return found
+
+
+def _either(number: int, one: Any, other: Any) -> Any:
+    @native
+    def either(m: Machine, v: Any, *more: Any) -> Any:
+        if m.model == number:
+            return one(m, v, *more)
+        return other(m, v, *more)
+
+    return either
+
+
+rest = of_its_model("rest")  # (m, v): the string at rest, the barrier where the preset has it
+lift = of_its_model("lift")  # (m, v, by): raise the barrier under the string; the work is done by whoever moves it
+strike_at = of_its_model("strike_at")  # (m, v, position): where the next pluck meets it, as a fraction of its length
+run = of_its_model("run")  # (m, v, steps): the string's own motion, from m.force to m.out
+# (m, v, steps, left): the same while the barrier moves, at an even pace to where it is to be, `left` steps away
+run_lifted = of_its_model("run_lifted")
+energy = of_its_model("energy")  # (m, v): kinetic, potential and contact energy, J
+restore = of_its_model("restore")  # (m, v): the design's own coefficients
+retune = of_its_model("retune")  # (m, v): coefficients for the voice's tension and damping
+
+
 @native
 def refit(m: Machine, v: Any) -> None:
-    """Coefficients for the voice's tension and damping."""
+    """Coefficients for the voice's tension and damping: the design's own where these are the design's."""
     voice = m.voices[v]
-    as_designed = voice.tension == m.keys[voice.key].tension and voice.damping == 0.0
-    if m.model == MODAL:
-        if as_designed:
-            modal_string.restore(m, v)
-        else:
-            modal_string.retune(m, v)
-    elif as_designed:
-        grid_string.restore(m, v)
+    if voice.tension == m.keys[voice.key].tension and voice.damping == 0.0:
+        restore(m, v)
     else:
-        grid_string.retune(m, v)
-
-
-@native
-def rest(m: Machine, v: Any) -> None:
-    """The string at rest, the barrier where the preset has it."""
-    if m.model == MODAL:
-        modal_string.rest(m, v)
-    else:
-        grid_string.rest(m, v)
-
-
-@native
-def lift(m: Machine, v: Any, by: Any) -> None:
-    """Raise the barrier under the string; the work is done by whoever moves it."""
-    if m.model == MODAL:
-        modal_string.lift(m, v, by)
-    else:
-        grid_string.lift(m, v, by)
-
-
-@native
-def strike_at(m: Machine, v: Any, position: Any) -> None:
-    """Where the next pluck meets the string, as a fraction of its length."""
-    if m.model == MODAL:
-        modal_string.strike_at(m, v, position)
-    else:
-        grid_string.strike_at(m, v, position)
-
-
-@native
-def run(m: Machine, v: Any, steps: Any) -> None:
-    """The string's own motion, from m.force to m.out."""
-    if m.model == MODAL:
-        modal_string.run(m, v, steps)
-    else:
-        grid_string.run(m, v, steps)
-
-
-@native
-def run_lifted(m: Machine, v: Any, steps: Any, left: Any) -> None:
-    """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
-    if m.model == MODAL:
-        modal_string.run_lifted(m, v, steps, left)
-    else:
-        grid_string.run_lifted(m, v, steps, left)
-
-
-@native
-def energy(m: Machine, v: Any) -> Any:
-    """Kinetic, potential and contact energy, J."""
-    if m.model == MODAL:
-        return modal_string.energy(m, v)
-    return grid_string.energy(m, v)
+        retune(m, v)

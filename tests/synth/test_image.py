@@ -224,9 +224,9 @@ def test_no_place_and_no_shape_is_believed(saved: tuple[str, bytes], value: int)
 @pytest.mark.parametrize("field", ["c.stencil.intervals", "c.ports.inject_node", "c.surface.first_node"])
 @pytest.mark.parametrize("value", [-1, 1 << 40])
 def test_nodes_of_a_grid_are_checked(field: str, value: int) -> None:
-    own = setup("slap-bass")
+    own, grid = setup("slap-bass"), strings.MODELS["fd"]
     data = packed(own, design(own))
-    at = 45 * strings.words_in(strings.GRID) + words_of(strings.GROUPS[strings.GRID])[field]
+    at = 45 * strings.words_in(grid) + words_of(strings.GROUPS[grid])[field]
 
     def spoil(words: Any) -> None:
         words[at] = value

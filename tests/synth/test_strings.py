@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from itertools import pairwise
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,11 @@ from synth.playing import SMALL, Event, bend, cc, instrument, off, on, pressure,
 
 from engine import aligned
 from engine.aligned import LINE
+from engine.compiled import called_by_python, native
 from engine.layout import count_of, own_arrays, rebuilt
 from engine.synth import memory, strings
 from engine.synth.instrument import Instrument
+from engine.synth.memory import machine
 from engine.synth.renderer import play
 
 every_model = pytest.mark.parametrize("name", list(SMALL))
@@ -65,35 +66,48 @@ def offered(file: Any) -> dict[str, list[str]]:
     return found
 
 
-def asked() -> dict[str, dict[str, str]]:
-    """For each function in strings.py: what it calls of each model, and with which arguments."""
-    found: dict[str, dict[str, str]] = {}
-    for function in ast.walk(ast.parse(Path(strings.__file__).read_text(encoding="utf-8"))):
-        if isinstance(function, ast.FunctionDef):
-            for call in ast.walk(function):
-                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-                    room = ast.unparse(call.func.value)
-                    if room in ("modal_string", "grid_string"):
-                        what = f"{call.func.attr}({', '.join(map(ast.unparse, call.args))})"
-                        found.setdefault(function.name, {}).setdefault(room, "")
-                        found[function.name][room] += what
-    return found
-
-
 def test_every_model_has_all_functions() -> None:
     assert len(strings.FILES) == len(strings.GROUPS) == len(strings.MODELS)
     assert sorted(strings.MODELS.values()) == list(range(len(strings.FILES)))
-    calls = asked()
-    assert {"refit", "rest", "lift", "strike_at", "run", "run_lifted", "energy"} <= set(calls)
-    for function, models in calls.items():
-        assert len(models) == len(strings.FILES), function
-        assert len(set(models.values())) == 1, f"{function} asks the models for different things: {models}"
     wanted = {"laid_out", "resting", "of_voice", "of_key", "restore", "retune", "rest", "lift", "strike_at", "run"}
     everywhere = [offered(file) for file in strings.FILES]
     shared = set.intersection(*(set(functions) for functions in everywhere))
-    assert wanted | {"run_lifted", "energy"} <= shared
+    assert wanted | {"run_lifted", "energy", "columns", "consistent"} <= shared
     for name in shared:
         assert all(functions[name] == everywhere[0][name] for functions in everywhere), name
+
+
+@native
+def first(m: Any, v: Any, more: Any) -> Any:
+    return more + 1
+
+
+@native
+def second(m: Any, v: Any, more: Any) -> Any:
+    return more + 2
+
+
+@native
+def third(m: Any, v: Any, more: Any) -> Any:
+    return more + 3
+
+
+def test_the_function_of_a_machine_s_model_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A third model is one entry more."""
+    inst = instrument("modal")
+    files = [SimpleNamespace(added=function) for function in (first, second, third)]
+    monkeypatch.setattr(strings, "FILES", files)
+    chosen = strings.of_its_model("added")
+
+    @called_by_python
+    def call(address: int) -> int:
+        return chosen(machine(address), 0, 10)  # type: ignore[no-any-return]
+
+    before = inst.machine.model
+    for model in range(3):
+        inst.machine.model = model
+        assert call(inst.address) == 11 + model
+    inst.machine.model = before
 
 
 @pytest.mark.parametrize("model", strings.MODELS.values())

@@ -1,6 +1,7 @@
 """One block of live sound: events find their sample, an ensemble plays, gauges are written.
 
-`run_block` is all that the audio thread does. It is given the player's table, a place for the samples and the time.
+`run_block` is all that the audio thread does. It is given the address of the player's memory, a place for the samples
+and the time.
 """
 
 from __future__ import annotations
