@@ -177,8 +177,8 @@ def pickup_taps(string: String, g: Grid, pickup: Pickup) -> tuple[int, Array]:
     """First node and weights of a pickup; a velocity is the difference of its displacement."""
     if pickup.kind not in AT_AN_END:
         return interpolation(pickup.at * string.length, g.spacing, g.intervals, min(TAPS, g.intervals - 1))
-    # T u_x - EI u_xxx at the support. Summed over the nodes with any weights that go straight from one end to the other,
-    # the grid's differences leave just these: with two powers u_1/h and (u_2 - 2 u_1)/h^3.
+    # T u_x - EI u_xxx at the support: what the grid's differences leave, summed over the nodes with any weights that go
+    # straight from one end to the other. With T and EI as they stand, u_1/h and (u_2 - 2 u_1)/h^3.
     pull = taps(g.elastic, string.tension) * (string.density * g.spacing / (g.elastic.step * g.elastic.step))
     weights = np.zeros(min(REACH, g.intervals - 1))
     for p in range(1, REACH + 1):
