@@ -98,6 +98,11 @@ SINE = tuple((-1) ** (n // 2) / factorial(n) for n in range(17, 2, -2))
 COSINE = tuple((-1) ** (n // 2) / factorial(n) for n in range(18, 3, -2))
 SINH = tuple(1 / factorial(n) for n in range(17, 2, -2))
 LOGARITHM = tuple(1 / n for n in range(10, 2, -1))
+# Of `power_of_normal`: in octaves, the series of artanh; exp's; and what turns exponents into numbers.
+ARTANH = tuple(2.0 / (2 * n + 1) / NATURAL for n in range(11))
+TAYLOR = tuple(1.0 / factorial(n) for n in range(14))
+MANTISSA, FIFTY_TWO, OFFSET = (1 << 52) - 1, (1023 + 52) << 52, 2.0**52 + 1023.0
+TO_ROOT = 0x95F619980C433  # from sqrt(2) to 2, in units of the last place
 DIGITS_OF_TURNS = np.array([((1 << 2601) // _PI >> 1200 - WORD * (i + 1)) % (1 << WORD) for i in range(50)])
 
 
@@ -286,6 +291,30 @@ def power(x: Any, y: Any) -> Any:
     return scaled(-grown if odd else grown, exponent)
 
 
+def power_of_normal(x: Any, y: Any) -> Any:
+    """x^y to some 1e-15 of itself, for normal x > 0 and results that are normal: no table, no branch.
+
+    A compiler may take several at once, and each is the same bits as alone. Logarithm by the series of artanh,
+    exponential by Taylor's, both in two halves, which do not wait for each other.
+    """
+    raised = bits_of(x) + TO_ROOT  # from sqrt(2) on it has the next exponent
+    exponent = from_bits((raised >> 52) | FIFTY_TWO) - OFFSET
+    m = from_bits((raised & MANTISSA) + (1023 << 52) - TO_ROOT)
+    s = (m - 1.0) / (m + 1.0)
+    z = s * s
+    w = z * z
+    even = ((((ARTANH[10] * w + ARTANH[8]) * w + ARTANH[6]) * w + ARTANH[4]) * w + ARTANH[2]) * w + ARTANH[0]
+    odd = (((ARTANH[9] * w + ARTANH[7]) * w + ARTANH[5]) * w + ARTANH[3]) * w + ARTANH[1]
+    octaves = y * (exponent + s * (even + z * odd))
+    whole = octaves + ROUNDING
+    r = (octaves - (whole - ROUNDING)) * NATURAL
+    w = r * r
+    even = (((((TAYLOR[12] * w + TAYLOR[10]) * w + TAYLOR[8]) * w + TAYLOR[6]) * w + TAYLOR[4]) * w + TAYLOR[2]) * w
+    odd = (((((TAYLOR[13] * w + TAYLOR[11]) * w + TAYLOR[9]) * w + TAYLOR[7]) * w + TAYLOR[5]) * w + TAYLOR[3]) * w
+    power_of_two = (bits_of(whole) & 0xFFF ^ 0x800) - 0x800
+    return from_bits(bits_of((1.0 + even) + r * (1.0 + odd)) + (power_of_two << 52))
+
+
 def _quarter_turns(x: Any) -> Any:
     """x less the nearest number of quarter turns: that number modulo 4, and the rest as two doubles."""
     if abs(x) <= EIGHTH:
@@ -398,5 +427,5 @@ def tan(x: Any) -> Any:
 
 COMPILED = (
     *(bits_of, from_bits, product, total, scaled, _exp_parts, _grown, exp, exp2, sinh, _log_parts, _log, log, log2),
-    *(log10, power, _quarter_turns, _far_turns, _digit, _sine, _cosine, sin, cos, tan),
+    *(log10, power, power_of_normal, _quarter_turns, _far_turns, _digit, _sine, _cosine, sin, cos, tan),
 )

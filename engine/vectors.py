@@ -28,6 +28,7 @@ from engine.processor import Processor, aimed_at
 PADDING = 16  # entries: mode arrays come in whole vectors of either precision
 TOGETHER = 8  # rows that `spread` adds up before it touches y
 WIDEST = 64  # bytes of a vector
+ROUND = 4  # vectors that `wide_step` takes at once
 INT = ir.IntType(64)
 
 
@@ -74,18 +75,19 @@ def stiff_step(taps: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> Non
     w[here] = total
 
 
-def stencil(now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> None:
-    """w[i] = sum_j now[j] (x[i-j] + x[i+j]) + before[j] (y[i-j] + y[i+j]) for `count` nodes i from `first`.
+def wide_step(now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> None:
+    """w[i] = sum_j now[j] (x[i-j] + x[i+j]) + before[j] (y[i-j] + y[i+j]) for `count` entries i from `first`.
 
-    The length of `now` and `before` is the reach; `w` must be another array than `x` and `y`.
+    Before the first entry x and y continue as their odd image; beyond the last they hold it, as far as taps reach.
+    `w` must be another array than `x` and `y`; it may be zeroed up to the next whole vector.
     """
-    i = np.arange(first, first + count)
-    total = now[0] * x[i] + before[0] * y[i]
-    for j in range(1, len(now)):
-        total += now[j] * (x[i - j] + x[i + j])
-    for j in range(1, len(before)):
-        total += before[j] * (y[i - j] + y[i + j])
-    w[i] = total
+    here, reach = slice(first, first + count), len(now) - 1
+    total = now[0] * x[here] + before[0] * y[here]
+    for j in range(1, reach + 1):
+        both = now[j] * x[first : first + count + reach] + before[j] * y[first : first + count + reach]
+        both = np.concatenate([-both[: reach - 1][::-1], [0], both]).astype(x.dtype)
+        total = total + (both[reach - j : reach - j + count] + both[reach + j : reach + j + count])
+    w[here] = total
 
 
 def register(processor: Processor) -> tuple[int, int]:
@@ -126,8 +128,11 @@ class _Vectors:
     def shifted(self, left: Any, right: Any, by: int) -> Any:
         """Lanes of two neighbouring vectors: by > 0 the entries `by` before `right`, by < 0 those after `left`."""
         start = self.lanes - by if by > 0 else -by
-        picks = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), list(range(start, start + self.lanes)))
-        return self.builder.shuffle_vector(left, right, picks)
+        return self.builder.shuffle_vector(left, right, self.constant(list(range(start, start + self.lanes))))
+
+    def constant(self, picks: list[int]) -> Any:
+        """Lanes to be picked."""
+        return ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), picks)
 
     def _against(self, how: str, limit: Any) -> Any:
         i32 = ir.VectorType(ir.IntType(32), self.lanes)
@@ -357,30 +362,85 @@ def _stiff_step(typing: Any, taps: Any, x: Any, y: Any, w: Any, first: Any, coun
 
 
 @intrinsic
-def _stencil(typing: Any, now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> Any:
-    reach = now.count, before.count
+def _wide_step(typing: Any, now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> Any:
+    # Shuffles as in _stiff_step. What an entry gives to its j-th neighbours is made once for both sides.
+    taps = now.count
 
-    def generate(v: _Vectors, args: Any, now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> None:
-        b = v.builder
-        sides, middle = [], []
-        for source, taps, length in ((x, now, reach[0]), (y, before, reach[1])):
-            tap, *others = (v.splat(t) for t in cgutils.unpack_tuple(b, taps, length))
-            middle.append((source.data, tap))
-            sides += [(source.data, j + 1, other) for j, other in enumerate(others)]
+    def generate(v: _Vectors, _: Any, now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> None:
+        b, reach, beside = v.builder, taps - 1, -(-(taps - 1) // v.lanes)
+        a_of, b_of = ([v.splat(t) for t in cgutils.unpack_tuple(b, given, taps)] for given in (now, before))
 
-        def vector(i: Any) -> None:
-            here, earlier = (b.fmul(tap, v.load(base, i)) for base, tap in middle)
-            total = b.fadd(here, earlier)
-            for base, j, tap in sides:
-                pair = b.fadd(v.load(base, b.sub(i, INT(j))), v.load(base, b.add(i, INT(j))))
-                total = v.plus(total, tap, pair)
-            v.store(total, w.data, i)
+        def given(at: Any) -> list[Any]:
+            """What a vector of entries gives to itself and to its neighbours at 1, 2, ..."""
+            return parts(v.load(x.data, at), v.load(y.data, at))
 
-        last = b.sub(b.add(first, count), INT(v.lanes))
-        with cgutils.for_range_slice(b, first, b.add(last, INT(1)), INT(v.lanes)) as (i, _):
-            vector(i)
-        # The rest by one more vector that overlaps the one before it: w is not read, so twice is no harm.
-        vector(last)
+        def parts(here: Any, earlier: Any) -> list[Any]:
+            return [v.plus(b.fmul(q, earlier), p, here) for p, q in zip(a_of, b_of, strict=True)]
+
+        def image(source: Any, block: int) -> Any:
+            """The block-th vector before the first entry: next to it stands the support, zero, then odd images."""
+            near = [v.load(source.data, b.add(first, INT(i * v.lanes))) for i in range(block)]
+            from_end = [block * v.lanes - lane - 2 for lane in range(v.lanes)]  # the entry that each lane mirrors
+            low = max(min(from_end), 0) // v.lanes
+            pair = near[low], near[low + 1] if low + 1 < block else v.zero
+            picks = [2 * v.lanes - 1 if i < 0 else i - low * v.lanes for i in from_end]
+            return b.fsub(v.zero, b.shuffle_vector(*pair, v.constant(picks)))
+
+        def step(at: Any, blocks: list[list[Any]], limit: Any = None) -> None:
+            total = blocks[beside][0]
+            for j in range(1, reach + 1):
+                sides = []
+                for start in (beside * v.lanes - j, beside * v.lanes + j):
+                    block, by = divmod(start, v.lanes)
+                    whole = blocks[block][j]
+                    sides.append(v.shifted(whole, blocks[block + 1][j], -by) if by else whole)
+                total = b.fadd(total, b.fadd(*sides))
+            v.store(total if limit is None else b.select(v.lanes_below(limit), total, v.zero), w.data, at)
+
+        held = [[cgutils.alloca_once(b, v.type) for _ in range(taps)] for _ in range(2 * beside)]
+
+        def keep(blocks: list[list[Any]]) -> None:
+            for slots, values in zip(held, blocks, strict=True):
+                for slot, value in zip(slots, values, strict=True):
+                    b.store(value, slot)
+
+        def kept() -> list[list[Any]]:
+            return [[b.load(slot) for slot in slots] for slots in held]
+
+        def inner(at: Any, vectors: int) -> None:
+            blocks = kept()
+            for i in range(vectors):
+                here = b.add(at, INT(i * v.lanes))
+                blocks.append(given(b.add(here, INT(beside * v.lanes))))
+                step(here, blocks)
+                blocks = blocks[1:]
+            keep(blocks)
+
+        images = [parts(image(x, block), image(y, block)) for block in range(beside, 0, -1)]
+        keep([*images, *(given(b.add(first, INT(i * v.lanes))) for i in range(beside))])
+        spare = b.srem(b.sub(count, INT(1)), INT(v.lanes))
+        last, limit = b.sub(b.add(first, b.sub(count, INT(1))), spare), b.add(spare, INT(1))
+        whole = b.sub(last, INT((beside - 1) * v.lanes))  # from here on neighbours lie beyond the last vector
+        # Several vectors a round, so that little time is spent on handing over what is held.
+        many = b.mul(b.sdiv(b.sub(whole, first), INT(ROUND * v.lanes)), INT(ROUND * v.lanes))
+        many = b.select(b.icmp_signed(">", many, INT(0)), b.add(first, many), first)
+        with cgutils.for_range_slice(b, first, many, INT(ROUND * v.lanes)) as (at, _):
+            inner(at, ROUND)
+        with cgutils.for_range_slice(b, many, whole, INT(v.lanes)) as (at, _):
+            inner(at, 1)
+        for after in range(1, beside + 1):
+            at = b.sub(last, INT((beside - after) * v.lanes))
+            with b.if_then(b.icmp_signed(">=", at, first)):
+                slots = [cgutils.alloca_once(b, v.type) for _ in range(taps)]
+                for slot in slots:
+                    b.store(v.zero, slot)
+                # No farther than images reach: beyond, memory may end.
+                with b.if_then(b.icmp_signed(">", b.add(limit, INT(reach)), INT(after * v.lanes))):
+                    for slot, value in zip(slots, given(b.add(last, INT(after * v.lanes))), strict=True):
+                        b.store(value, slot)
+                blocks = [*kept(), [b.load(slot) for slot in slots]]
+                step(at, blocks, limit if after == beside else None)
+                keep(blocks[1:])
 
     return types.void(now, before, x, y, w, types.int64, types.int64), _vector_code(generate)
 
@@ -405,20 +465,6 @@ def _compiled_stiff_step(taps: Any, x: Any, y: Any, w: Any, first: Any, count: A
     return lambda taps, x, y, w, first, count: _stiff_step(taps, x, y, w, first, count)
 
 
-@overload(stencil, **INTO_CALLER)
-def _compiled_stencil(now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> Any:
-    lanes = WIDEST // (w.dtype.bitwidth // 8)  # at most
-
-    def code(now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> None:
-        if count >= lanes:
-            _stencil(now, before, x, y, w, first, count)
-            return
-        for i in range(first, first + count):
-            total = now[0] * x[i] + before[0] * y[i]
-            for j in range(1, len(now)):
-                total += now[j] * (x[i - j] + x[i + j])
-            for j in range(1, len(before)):
-                total += before[j] * (y[i - j] + y[i + j])
-            w[i] = total
-
-    return code
+@overload(wide_step, **INTO_CALLER)
+def _compiled_wide_step(now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> Any:
+    return lambda now, before, x, y, w, first, count: _wide_step(now, before, x, y, w, first, count)

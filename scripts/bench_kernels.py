@@ -25,10 +25,11 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from engine import aligned
 from engine.physics import contact, finite_difference, modal
 from engine.physics.barrier import Barrier, ContactPoints, Polynomial
+from engine.physics.dispersion import REACH
 from engine.physics.excitation import Excitation, pulse
-from engine.physics.grid import REACH
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.reference import iterative_kernel
 from engine.physics.string import String
@@ -45,15 +46,27 @@ def law(p: dict[str, Any], count: int, dtype: Any) -> contact.Law:
     return contact.law(ContactPoints(stiffness, stiffness, stiffness), Contact(1.0, exponent), RATE, dtype)
 
 
-def fd_voice(p: dict[str, Any], dtype: Any) -> tuple[Any, Any, Any]:
-    """Kernel, coefficients and state of a yardstick finite-difference problem."""
+def aligned_all(group: Any) -> Any:
+    """The same arrays on borders of cache lines, where the renderer has them."""
+    if isinstance(group, tuple):
+        return type(group)(*(aligned_all(part) for part in group))
+    if not isinstance(group, np.ndarray):
+        return group
+    copy = aligned.zeros(group.shape, group.dtype)
+    copy[...] = group
+    return copy
+
+
+def fd_voice(p: dict[str, Any], dtype: Any, wide: bool = False) -> tuple[Any, Any, Any]:
+    """Kernel, coefficients and state of a yardstick finite-difference problem; `wide`: by the loop for nine taps."""
     fd, c = finite_difference, p["c"]
     now, before, one = np.zeros(REACH + 1, dtype), np.zeros(REACH + 1, dtype), np.array([1, 0, 0, 0], dtype)
     now[:3], before[:2] = c[:3], c[3:5]
     count = p["k1"] - p["k0"]
-    surface = fd.Surface(
+    surface = fd.Touchable(
         height=np.ascontiguousarray(p["b"][p["k0"] : p["k1"]]),
         law=law(p, count, dtype),
+        known=law(p, 0, dtype)._replace(form=contact.LINEAR),
         answer=dtype(p["Cc"]),
         first_node=p["k0"],
         obstacle_node=np.zeros(0, np.int64),
@@ -62,14 +75,15 @@ def fd_voice(p: dict[str, Any], dtype: Any) -> tuple[Any, Any, Any]:
     )
     zero = dtype(0)
     coefficients = fd.Coefficients(
-        fd.Stencil(p["N"], False, now, before),
+        fd.Stencil(p["N"], wide, now, before, np.zeros(0, np.int64), one[:0]),
         fd.Ports(p["mF"], one * dtype(p["inject"]), np.array([p["mo"]]), one[None]),
         surface,
-        fd.Meter(zero, zero, zero, zero, before),
+        fd.EnergyTerms(zero, before, zero, before, one[:0]),
         np.zeros(p["N"] + 1 + 2 * REACH + PADDING, dtype),
         np.zeros(count, dtype),
     )
-    return fd.kernel, coefficients, fd.state(coefficients)
+    coefficients = aligned_all(coefficients)
+    return fd.kernel, coefficients, aligned_all(fd.state(coefficients))
 
 
 def modal_voice(p: dict[str, Any], dtype: Any) -> tuple[Any, Any, Any]:

@@ -1,9 +1,10 @@
 """The explicit, non-iterative finite-difference string over a barrier (paper 002 section 3.1.2).
 
-    A0 u* = ((2 rho/k^2) u - (rho/k^2 - rho s0/k) u-) + T d_xx u - EI d_xxxx u - 2 rho S(u - u-)/k + I f
+    A0 u* = ((2 rho/k^2) u - (rho/k^2 - rho s0/k) u-) - (4 rho/k^2) Q u - 2 rho S(u - u-)/k + I f
     u+ = u* + F/(h A0),   A0 = rho/k^2 + rho s0/k,   F >= 0 from contact.py at every node or obstacle that touches
 
-S stands for the losses that need space differences; grid.py chooses them. Node m sits at index m + REACH.
+Q stands for tension and stiffness (the paper's is (k^2/4 rho)(EI d_xxxx - T d_xx); here dispersion.py), S for the
+losses that need space differences (losses.py). Node m sits at index m + REACH.
 """
 
 from __future__ import annotations
@@ -16,29 +17,36 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import called_by_python, copy, inlined
+from engine.compiled import called_by_python, copy, inlined, native
+from engine.elementary import power_of_normal
 from engine.layout import Integers, Matrix, Vector
 from engine.physics import contact
 from engine.physics.barrier import Barrier, ContactPoints
 from engine.physics.contact import Law, Touch
-from engine.physics.grid import MARGIN, REACH, Grid, difference_taps, grid, interpolation
+from engine.physics.dispersion import REACH, taps
+from engine.physics.grid import MARGIN, Grid, grid, interpolation
 from engine.physics.linear import product
+from engine.physics.losses import far_taps, loss_taps
 from engine.physics.problem import AT_AN_END, Pickup, Problem
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
 from engine.physics.spots import Spots, compliance, contact_spots, shared
 from engine.physics.string import Array, String
-from engine.vectors import PADDING, stencil, stiff_step
+from engine.vectors import PADDING, stiff_step, wide_step
 
+MANY_NODES = 8  # to take powers of at once
+SHALLOWEST = 1e-30  # m: of a power; what is less deep is not in contact
 TAPS = 4  # nodes that excitation and pickups are interpolated over (the same for both: reciprocity is exact)
 
 
 class Stencil(NamedTuple):
-    """The linear update: symmetric taps 0..REACH on u and u-."""
+    """The linear update: symmetric taps 0..REACH on u and u-, and losses between nodes farther apart."""
 
     intervals: int
-    wide: bool  # whether losses reach beyond the two neighbours that stiffness needs
+    wide: bool  # whether u is needed beyond two neighbours, or u- beyond one
     now: Vector
     before: Vector
+    offset: Integers  # beyond REACH
+    far: Vector  # taps on u- there, and less them on u
 
 
 class Ports(NamedTuple):
@@ -56,6 +64,7 @@ class Touchable(NamedTuple):
 
     height: Vector
     law: Law
+    known: Law  # the same where psi' is known and stands in place of the slope
     answer: float  # displacement of a node per newton: Cc
     first_node: int
     obstacle_node: Integers  # empty over a barrier
@@ -67,10 +76,10 @@ class EnergyTerms(NamedTuple):
     """Constants of the energy balance."""
 
     inertia: float  # rho h / 2k^2
-    stretch: float  # T / 2h
-    bend: float  # EI / 2h^3
+    elastic: Vector  # taps of (rho h / 2k^2) 4 Q
     centred: float  # rho h s0 / 2k
     backward: Vector  # taps of rho h S / 2k
+    far: Vector  # the same beyond REACH
 
 
 class Coefficients(NamedTuple):
@@ -116,18 +125,22 @@ def design(
     rate: float,
     *,
     margin: float = MARGIN,
+    bent: float = 1.0,
     dtype: Any = np.float64,
     rule: int = contact.SHIPPED,
     on: Grid | None = None,
 ) -> Design:
-    """Coefficients of the kernel at a sample rate, on a grid of its own or on a given one."""
-    g = grid(problem.string, rate, margin) if on is None else on
+    """Coefficients of the kernel at a sample rate, on a grid of its own or on a given one.
+
+    A grid of its own leaves room for `bent` times the tension.
+    """
+    g = grid(problem.string, rate, margin, bent) if on is None else on
     points = problem.grid_points(g.intervals)
     pressed = bool(contact.pressing(points).any())
     # Nodes over a barrier that the resting string clears are never asked where they are.
     lone = isinstance(problem.barrier, Barrier) and not pressed
     spots = Spots(np.zeros(0, np.int64), np.zeros((0, 2))) if lone else contact_spots(points, g)
-    rest, psi = equilibrium(problem, points, g, spots)
+    rest, psi = equilibrium(problem, points, g, spots, rate)
     coefficients = Coefficients(
         _stencil(problem.string, g, rate, dtype),
         _ports(problem, g, rate, dtype),
@@ -139,42 +152,57 @@ def design(
     return Design(problem, rate, g, points, coefficients)
 
 
-def equilibrium(problem: Problem, points: ContactPoints, g: Grid, spots: Spots) -> tuple[Array, Array]:
+def equilibrium(problem: Problem, points: ContactPoints, g: Grid, spots: Spots, rate: float) -> tuple[Array, Array]:
     """Where the string rests, at the moving nodes, and psi at the points."""
     up = contact.pressing(points)
     if not up.any():
         return np.zeros(g.intervals - 1), np.zeros(points.height.size)
-    nodes, at_points = compliance(problem.string, g, Spots(spots.node[up], spots.two[up]))
+    nodes, at_points = compliance(restoring(problem.string, g, rate), g, Spots(spots.node[up], spots.two[up]))
     above = ContactPoints(points.position[up], points.height[up], points.stiffness[up])
     rest = product(nodes, contact.equilibrium(at_points, above, problem.contact.exponent))
     return rest, contact.psi_at(points.height - spots.read(rest), points, problem.contact.exponent)
 
 
+def restoring(string: String, g: Grid, rate: float) -> Array:
+    """Taps of the force that pulls a node back, N/m per displacement."""
+    return taps(g.elastic, string.tension) * (string.density * rate * rate)
+
+
 def node_answer(string: String, g: Grid, rate: float) -> float:
     """Displacement of a moving node, one step on, per newton: k^2 / (rho h (1 + s0 k))."""
-    return 1.0 / (rate * rate * string.density * g.spacing * (1.0 + g.loss.terms[0] / rate))
+    return 1.0 / (rate * rate * string.density * g.spacing * (1.0 + g.loss.s0 / rate))
 
 
 def pickup_taps(string: String, g: Grid, pickup: Pickup) -> tuple[int, Array]:
     """First node and weights of a pickup; a velocity is the difference of its displacement."""
     if pickup.kind not in AT_AN_END:
         return interpolation(pickup.at * string.length, g.spacing, g.intervals, min(TAPS, g.intervals - 1))
-    # T u_x - EI u_xxx at the support, centred on it by the odd image: u_1/h and (u_2 - 2 u_1)/h^3. Summed over the
-    # nodes with any weights that go straight from one end to the other, the grid's differences leave just these.
-    bend = string.stiffness / (g.spacing * g.spacing * g.spacing)
-    near, far = string.tension / g.spacing + 2.0 * bend, -bend
-    return (1, np.array([near, far])) if pickup.at == 0.0 else (g.intervals - 2, np.array([far, near]))
+    # T u_x - EI u_xxx at the support: what the grid's differences leave, summed over the nodes with any weights that go
+    # straight from one end to the other. With T and EI as they stand, u_1/h and (u_2 - 2 u_1)/h^3.
+    pull = taps(g.elastic, string.tension) * (string.density * g.spacing / (g.elastic.step * g.elastic.step))
+    weights = np.zeros(min(REACH, g.intervals - 1))
+    for p in range(1, REACH + 1):
+        weight = -pull[p] - 2.0 * float(pull[p + 1 :].sum())
+        if p < g.intervals:
+            weights[p - 1] += weight
+        elif p > g.intervals:  # of a grid so short that the taps reach across it
+            weights[2 * g.intervals - p - 1] -= weight
+    return (1, weights) if pickup.at == 0.0 else (g.intervals - weights.size, weights[::-1])
 
 
 def _stencil(string: String, g: Grid, rate: float, dtype: Any) -> Stencil:
-    k, terms = 1.0 / rate, g.loss.terms
-    elastic = difference_taps((0.0, string.tension, string.stiffness), g.spacing) * (k * k / string.density)
-    before = difference_taps((0.0, *terms[1:]), g.spacing) * (2.0 * k)
-    now = -elastic - before
+    k, s0 = 1.0 / rate, g.loss.s0
+    before = loss_taps(g.loss) * (2.0 * k)
+    offset, far = far_taps(g.loss)
+    now = -taps(g.elastic, string.tension) - before
+    wide = bool((now[3:] != 0.0).any() or (before[2:] != 0.0).any())
     now[0] += 2.0
-    before[0] -= 1.0 - terms[0] * k
-    scale = 1.0 + terms[0] * k
-    return Stencil(g.intervals, len(terms) > 2, (now / scale).astype(dtype), (before / scale).astype(dtype))
+    before[0] -= 1.0 - s0 * k
+    scale = 1.0 + s0 * k
+    far *= 2.0 * k / scale
+    return Stencil(
+        g.intervals, wide, (now / scale).astype(dtype), (before / scale).astype(dtype), offset, far.astype(dtype)
+    )
 
 
 def _ports(problem: Problem, g: Grid, rate: float, dtype: Any) -> Ports:
@@ -198,17 +226,19 @@ def _surface(problem: Problem, points: ContactPoints, g: Grid, spots: Spots, rat
     obstacles = Spots(spots.node[:0], spots.two[:0]) if on_nodes else spots
     first = round(float(points.position[0]) / g.spacing) if on_nodes else 0
     two, response = obstacles.two.astype(dtype), (answer * shared(obstacles)).astype(dtype)
-    return Touchable(points.height.astype(dtype), law, dtype(answer), first, obstacles.node, two, response)
+    known = law._replace(form=contact.LINEAR, slope=law.slope[:0])
+    return Touchable(points.height.astype(dtype), law, known, dtype(answer), first, obstacles.node, two, response)
 
 
 def _meter(string: String, g: Grid, rate: float, dtype: Any) -> EnergyTerms:
-    h, mass, terms = g.spacing, string.density * g.spacing, g.loss.terms
+    mass = string.density * g.spacing
+    _, far = far_taps(g.loss)
     return EnergyTerms(
         dtype(0.5 * mass * rate * rate),
-        dtype(0.5 * string.tension / h),
-        dtype(0.5 * string.stiffness / (h * h * h)),
-        dtype(0.5 * mass * terms[0] * rate),
-        (difference_taps((0.0, *terms[1:]), h) * (0.5 * mass * rate)).astype(dtype),
+        (taps(g.elastic, string.tension) * (0.5 * mass * rate * rate)).astype(dtype),
+        dtype(0.5 * mass * g.loss.s0 * rate),
+        (loss_taps(g.loss) * (0.5 * mass * rate)).astype(dtype),
+        (far * (0.5 * mass * rate)).astype(dtype),
     )
 
 
@@ -247,12 +277,11 @@ def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
     s.level1[REACH : REACH + n + 1] = initial(np.arange(n + 1) * d.grid.spacing)
     s.level1[[REACH, REACH + n]] = 0.0
     _reflect(s.level1, n)
-    k2 = 1.0 / (d.rate * d.rate) / d.problem.string.density
-    taps = difference_taps((0.0, d.problem.string.tension, d.problem.string.stiffness), d.grid.spacing) * k2
+    elastic = taps(d.grid.elastic, d.problem.string.tension)
     inner = slice(REACH + 1, REACH + n)
     s.level0[:] = s.level1
     for j in range(-REACH, REACH + 1):
-        s.level0[inner] -= 0.5 * taps[abs(j)] * s.level1[REACH + 1 + j : REACH + n + j]
+        s.level0[inner] -= 0.5 * elastic[abs(j)] * s.level1[REACH + 1 + j : REACH + n + j]
     _reflect(s.level0, n)
     spots = contact_spots(d.points, d.grid)
     s.touch.now[:] = spots.read(s.level1[inner])
@@ -269,6 +298,14 @@ def _reflect(u: Any, intervals: int) -> None:
 
 
 @inlined
+def _reflect_end(u: Any, intervals: int) -> None:
+    """The same beyond the far support alone, which itself is held."""
+    u[REACH + intervals] = 0.0
+    for j in range(1, REACH):
+        u[REACH + intervals + j] = -u[REACH + intervals - j]
+
+
+@inlined
 def read_points(surface: Touchable, u: Any, out: Any) -> None:
     """Displacement at the obstacles; nodes need no reading."""
     for k in range(surface.obstacle_node.size):
@@ -281,11 +318,38 @@ def advance(c: Stencil, x: Any, y: Any, w: Any) -> None:
     """w = u*, from x = u and y = u-."""
     a, b, first, count = c.now, c.before, REACH + 1, c.intervals - 1
     if c.wide:
-        _reflect(x, c.intervals)
-        _reflect(y, c.intervals)
-        stencil((a[0], a[1], a[2], a[3], a[4]), (b[0], b[1], b[2], b[3], b[4]), x, y, w, first, count)
+        _reflect_end(x, c.intervals)
+        _reflect_end(y, c.intervals)
+        wide_step((a[0], a[1], a[2], a[3], a[4]), (b[0], b[1], b[2], b[3], b[4]), x, y, w, first, count)
     else:
         stiff_step((a[0], a[1], a[2], b[0], b[1]), x, y, w, first, count)
+    for k in range(c.offset.size):
+        reach_far(c.offset[k], c.far[k], c.intervals, x, y, w)
+
+
+@inlined
+def image(u: Any, node: Any, intervals: Any) -> Any:
+    """A node, or beyond a support its odd image."""
+    if node < 0:
+        return -u[REACH - node]
+    if node > intervals:
+        return -u[REACH + 2 * intervals - node]
+    return u[REACH + node]
+
+
+@inlined
+def reach_far(offset: Any, tap: Any, intervals: Any, x: Any, y: Any, w: Any) -> None:
+    """w += tap (u- - u) of both neighbours at a distance."""
+    first = min(offset, intervals)
+    last = max(intervals - offset, first - 1)
+    for i in range(1, intervals):
+        if first <= i <= last:
+            before = y[REACH + i - offset] + y[REACH + i + offset]
+            now = x[REACH + i - offset] + x[REACH + i + offset]
+        else:
+            before = image(y, i - offset, intervals) + image(y, i + offset, intervals)
+            now = image(x, i - offset, intervals) + image(x, i + offset, intervals)
+        w[REACH + i] += tap * (before - now)
 
 
 @inlined
@@ -301,6 +365,10 @@ def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any) -> Any:
     pressed = zero
     if not near:
         return pressed
+    if law.form == contact.GENERAL and height.size >= MANY_NODES and meet_many(surface, touch, x, y, w):
+        for k in range(height.size):
+            pressed += touch.force[k]
+        return pressed
     for k in range(height.size):
         b = height[k]
         if b > now[k] or b > after[k] or psi[k] > zero:
@@ -313,6 +381,43 @@ def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any) -> Any:
             touch.lost[0] += lost
             pressed += force
     return pressed
+
+
+@native
+def meet_many(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any) -> Any:
+    """The same where many nodes in a row are in contact, and whether they are; psi' of all is found at once.
+
+    A power takes longer than the rest of a contact, and longer alone than among others.
+    """
+    law, known, height, psi = surface.law, surface.known, surface.height, touch.psi
+    start = surface.first_node + REACH
+    now, before, after = x[start:], y[start:], w[start:]
+    first, last = 0, height.size - 1
+    while first < last and psi[first] <= law.zero:
+        first += 1
+    while last > first and psi[last] <= law.zero:
+        last -= 1
+    if last - first < MANY_NODES:
+        return False
+    for k in range(first, last + 1):
+        touch.force[k] = law.slope[k] * power_of_normal(max(height[k] - now[k], SHALLOWEST), law.power)
+    for k in range(height.size):
+        b, slope = height[k], touch.force[k]
+        touch.force[k] = law.zero
+        if b > now[k] or b > after[k] or psi[k] > law.zero:
+            push = before[k] - after[k]
+            if psi[k] > law.zero:
+                force, psi[k], lost = contact.respond(
+                    known, slope, b - now[k], b - before[k], push, psi[k], surface.answer
+                )
+            else:
+                force, psi[k], lost = contact.respond(
+                    law, law.slope[k], b - now[k], b - before[k], push, psi[k], surface.answer
+                )
+            after[k] += surface.answer * force
+            touch.force[k] = force
+            touch.lost[0] += lost
+    return True
 
 
 @inlined
@@ -393,6 +498,23 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
         y, x, w = x, w, y
 
 
+@inlined
+def drained(c: Coefficients, w: Any, x: Any) -> Any:
+    """What backward losses make of the change from x to w: (rho h / 2k) |w - x|^2_S."""
+    m, n, total = c.meter, c.stencil.intervals, c.surface.law.zero
+    for i in range(REACH + 1, REACH + n):
+        d = w[i] - x[i]
+        for j in range(-REACH, REACH + 1):
+            total += m.backward[abs(j)] * d * (w[i + j] - x[i + j])
+    for k in range(c.stencil.offset.size):
+        offset = c.stencil.offset[k]
+        for i in range(1, n):
+            beside = image(w, i - offset, n) + image(w, i + offset, n)
+            beside -= image(x, i - offset, n) + image(x, i + offset, n)
+            total += m.far[k] * (w[REACH + i] - x[REACH + i]) * beside
+    return total
+
+
 @called_by_python
 def energy(c: Coefficients, s: State) -> Any:
     """Kinetic, potential and contact energy between the last two steps, J.
@@ -404,17 +526,17 @@ def energy(c: Coefficients, s: State) -> Any:
     _, x, w = levels(s)
     _reflect(w, c.stencil.intervals)
     _reflect(x, c.stencil.intervals)
-    kinetic = stretch = bend = withheld = stored = c.surface.law.zero
-    for i in range(REACH, REACH + c.stencil.intervals):
+    kinetic = potential = stored = c.surface.law.zero
+    for i in range(REACH + 1, REACH + c.stencil.intervals):
         d = w[i] - x[i]
         kinetic += d * d
-        stretch += (w[i + 1] - w[i]) * (x[i + 1] - x[i])
-        bend += (w[i + 1] - w[i] - w[i] + w[i - 1]) * (x[i + 1] - x[i] - x[i] + x[i - 1])
-        for j in range(-REACH, REACH + 1):
-            withheld += m.backward[abs(j)] * d * (w[i + j] - x[i + j])
+        pull = c.surface.law.zero
+        for j in range(1, REACH + 1):
+            pull += m.elastic[j] * ((x[i + j] - x[i]) + (x[i - j] - x[i]))
+        potential += w[i] * pull
     for k in range(c.surface.height.size):
         stored += half * s.touch.psi[k] ** 2
-    return m.inertia * kinetic - withheld, m.stretch * stretch + m.bend * bend, stored
+    return m.inertia * kinetic - drained(c, w, x), potential, stored
 
 
 @called_by_python
@@ -431,13 +553,11 @@ def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
             shot += 1
         kernel(c, s, force[n : n + 1], log.out[n : n + 1])
         _reflect(w, n_nodes)
-        centred = drained = c.surface.law.zero
+        _reflect(y, n_nodes)
+        centred = c.surface.law.zero
         for i in range(REACH + 1, REACH + n_nodes):
-            e = w[i] - y[i]
-            centred += e * e
-            for j in range(-REACH, REACH + 1):
-                drained += m.backward[abs(j)] * e * (w[i + j] - y[i + j])
-        lost += m.centred * centred + drained
+            centred += (w[i] - y[i]) * (w[i] - y[i])
+        lost += m.centred * centred + drained(c, w, y)
         for j in range(TAPS):
             i = c.ports.inject_node + REACH + j
             work += half * force[n] * c.ports.inject[j] / c.surface.answer * (w[i] - y[i])

@@ -1,8 +1,8 @@
-"""The finite-difference string's grid and its losses: spacing, stability, and a loss law made of local differences.
+"""The finite-difference string's grid: how fine it may be, and the places between its nodes.
 
-Grid functions have the symbol B(b) = (4/h^2) sin^2(b h/2) for -d_xx. Spacing must keep, for every wavenumber,
+Spacing must keep, for every wavenumber,
 
-    Q + k S <= 1,   Q = (k^2/4)(c^2 B + kappa^2 B^2),   S(b) the decay rate taken backward in time,
+    0 <= Q   and   Q + k S <= 1,   Q the restoring force (dispersion.py), S the decay rate taken backward in time,
 
 which is the condition of paper 002 eq. (44) with losses added (Jury's test on the polynomial of T5).
 """
@@ -10,71 +10,65 @@ which is the condition of paper 002 eq. (44) with losses added (Jury's test on t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb, pi, sqrt
-from typing import Any
+from math import sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine import elementwise
 from engine.compiled import called_by_python
 from engine.errors import PhysicsError
-from engine.physics.linear import orthonormalise, product, solve, upper_solve
-from engine.physics.string import Array, Loss, String
+from engine.physics.dispersion import (
+    FEW,
+    MANY,
+    MOST_CENTS,
+    Elastic,
+    cents,
+    courant,
+    elastic,
+    exact_waves,
+    least_spacing,
+    loss_shares,
+    passive,
+    symbol,
+)
+from engine.physics.losses import WORST_FIT, LossFit, backward_loss, fit_losses
+from engine.physics.string import Array, String
 
 MARGIN = 1.02  # spacing above the limit: at the limit the shortest wave costs no energy (NUMERICS section 3)
-AUDIBLE = (20.0, 20_000.0)  # Hz
-REACH = 4  # most neighbours a difference may use on each side
-WORST_FIT = 0.10
-ROUNDS = 60  # of a fit
+LEAST_OF_FINEST = 0.8  # how much coarser a grid may be made for its losses
 MOST_INTERVALS = 2**20  # some hundred times what can be played in real time
 
 
 @dataclass(frozen=True)
-class LossFit:
-    """Decay rate r0 + r1 B + r2 B^2 + ...: r0 centred in time, the rest backward; and how far it is from the law.
-
-    `worst_error` is relative to the whole decay rate, over the audible band; s0 and s2 are realised as they are.
-    """
-
-    terms: tuple[float, ...]
-    worst_error: float
-
-
-@dataclass(frozen=True)
 class Grid:
-    """Intervals along the string, spacing (m), the spacing's lower limit at this rate, and the losses."""
+    """Intervals along the string, spacing (m), its lower limit at this rate, the losses and the restoring force."""
 
     intervals: int
     spacing: float
     limit: float
     loss: LossFit
+    elastic: Elastic
 
 
-def symbol(b: Array, spacing: float) -> Array:
-    """B(b), the grid's answer to b^2."""
-    return (2.0 / spacing * elementwise.sin(0.5 * b * spacing)) ** 2
+def grid(string: String, rate: float, margin: float = MARGIN, bent: float = 1.0) -> Grid:
+    """The finest grid that is stable with `margin` at up to `bent` times the string's tension.
+
+    With two powers of the second difference if partials come out right; otherwise with as many as there may be: they
+    want a grid that is coarser by some percent, and more time a node.
+    """
+    plain = _grid(string, rate, margin, bent * string.tension, FEW)
+    off = cents(string, plain.elastic, plain.spacing)
+    if off <= MOST_CENTS:
+        return plain
+    try:
+        better = _grid(string, rate, margin, bent * string.tension, MANY)
+    except PhysicsError:
+        return plain
+    return better if cents(string, better.elastic, better.spacing) < off else plain
 
 
-def courant(string: String, b: Array, spacing: float, rate: float) -> Array:
-    """Q(b); without loss sin^2(w k / 2) = Q (T5)."""
-    s = symbol(b, spacing)
-    return 0.25 * (string.tension * s + string.stiffness * s**2) / (string.density * rate * rate)
-
-
-def backward_loss(terms: tuple[float, ...], b: Array, spacing: float) -> Array:
-    """S(b): the decay rate's part that is taken backward in time."""
-    s, total = symbol(b, spacing), np.zeros_like(b)
-    for r in reversed(terms[1:]):
-        total = (total + r) * s
-    return total
-
-
-def grid(string: String, rate: float, margin: float = MARGIN) -> Grid:
-    """The finest stable grid with `margin`, and the losses that go with it."""
-    k = 1.0 / rate
-    speed, bend, s2 = string.tension / string.density, string.stiffness / string.density, string.loss.s2
-    a = speed * k * k + 4.0 * s2 * k
-    limit = sqrt(0.5 * (a + sqrt(a * a + 16.0 * bend * k * k)))
+def _grid(string: String, rate: float, margin: float, most: float, powers: int) -> Grid:
+    limit = least_spacing(string, rate, powers, most)
     intervals = int(string.length / (margin * limit))
     if intervals > MOST_INTERVALS:
         raise PhysicsError(
@@ -90,129 +84,74 @@ def grid(string: String, rate: float, margin: float = MARGIN) -> Grid:
             f"leaves {max(intervals, 0)} grid intervals of {margin * limit:.3g} m, at least 3 are needed",
             "lower the pitch, the stiffness or s2, or raise the sample rate or oversampling",
         )
-    while True:
-        spacing = string.length / intervals
-        fit = fit_losses(string, intervals)
-        b = string.wavenumbers(intervals)  # up to the shortest wave of the grid
-        load = float((courant(string, b, spacing, rate) + k * backward_loss(fit.terms, b, spacing)).max())
-        if load <= 1.0:
-            return Grid(intervals, spacing, limit, fit)
-        # Fitted losses may ask for more room than s2 alone. The load falls at most with the power 2 REACH of the
-        # spacing, so no grid that would do is stepped over, and few are fitted in vain.
-        intervals = min(intervals - 1, int(intervals / sqrt(sqrt(sqrt(load)))))  # the 2 REACH-th root
-        if intervals < 3:
-            raise PhysicsError("string.loss", string.loss, "too strong for this sample rate", "lower s1 or s3")
-
-
-def fit_losses(string: String, intervals: int) -> LossFit:
-    """s0 and s2 as they are; s1 b + s3 b^3 by even differences, the fewest that come within a third of the limit."""
-    loss = string.loss
-    if loss.s1 == 0.0 and loss.s3 == 0.0:
-        return LossFit((loss.s0, loss.s2), 0.0)
-    spacing = string.length / intervals
-    b = _audible(string, intervals)
-    best = LossFit((), np.inf)
-    for reach in range(1, min(REACH, b.size - 1) + 1):
-        fit = _minimax(loss, b, spacing, reach)
-        everywhere = string.wavenumbers(intervals)
-        passive = fit.terms[0] + backward_loss(fit.terms, everywhere, spacing)
-        if passive.min() >= 0.0 and backward_loss(fit.terms, everywhere, spacing).min() >= 0.0:
-            best = min(best, fit, key=lambda f: f.worst_error)
-        if best.worst_error <= WORST_FIT / 3.0:
+    best, finest = None, intervals
+    while intervals >= 3 and intervals >= LEAST_OF_FINEST * finest:
+        found = _with_losses(string, rate, Bounds(limit, margin, most), intervals, powers)
+        if found is not None and (best is None or found.loss.worst_error < best.loss.worst_error):
+            best = found
+        if best is not None and best.loss.worst_error <= WORST_FIT / 3.0:
             break
-    if best.worst_error > WORST_FIT:
+        intervals = min(intervals - 1, int(0.98 * intervals))
+    if best is None:
+        raise PhysicsError("string.loss", string.loss, "too strong for this sample rate", "lower s1 or s3")
+    if best.loss.worst_error > WORST_FIT:
         raise PhysicsError(
             "string.loss",
-            f"s1 = {loss.s1:g}, s3 = {loss.s3:g}",
-            f"finite differences miss this decay by {best.worst_error:.1%}, more than {WORST_FIT:.0%}",
+            f"s1 = {string.loss.s1:g}, s3 = {string.loss.s3:g}",
+            f"finite differences miss this decay by {best.loss.worst_error:.1%}, more than {WORST_FIT:.0%}",
             "use model: modal, which is exact, or s0 and s2 alone",
         )
     return best
 
 
-def _audible(string: String, intervals: int) -> Array:
-    """The grid's modes that can be heard, two at least: the fewest that a fit can follow."""
-    b = string.wavenumbers(intervals - 1)
-    f = string.undamped_frequency(b) / (2.0 * pi)
-    heard = b[(f >= AUDIBLE[0]) & (f <= AUDIBLE[1])]
-    return heard if heard.size >= 2 else b[:2]
+class Bounds(NamedTuple):
+    """What a grid must bear: a least spacing (m), a clock slower by the margin, the most tension (N)."""
+
+    spacing: float
+    margin: float
+    tension: float
 
 
-def _minimax(loss: Loss, b: Array, spacing: float, reach: int) -> LossFit:
-    """Least worst relative error of a few powers of the symbol."""
-    # What is a whole number stays one, however the library rounds its powers.
-    thinned = b[np.unique((np.geomspace(1, b.size, 96) * (1.0 + 1e-9)).astype(int)) - 1]
-    top = float(symbol(b, spacing).max())
-
-    def parts(b: Array) -> tuple[Array, Array]:
-        s, cube = symbol(b, spacing), b * b * b
-        whole = loss.s0 + loss.s1 * b + loss.s2 * s + loss.s3 * cube
-        basis = np.ones((reach + 1, b.size))
-        for power in range(reach):
-            basis[power + 1] = basis[power] * (s / top)
-        return basis / whole, (loss.s1 * b + loss.s3 * cube) / whole
-
-    terms = np.zeros(reach + 1)
-    lawson(*parts(thinned), np.zeros((2, thinned.size)), np.zeros((2, reach + 1, reach + 1)), terms)
-    basis, target = parts(b)
-    worst = float(np.abs(product(terms, basis) - target).max())
-    scale = 1.0
-    for power in range(reach + 1):
-        terms[power] /= scale
-        scale *= top
-    terms[0] += loss.s0
-    terms[1] += loss.s2
-    return LossFit(tuple(float(r) for r in terms), worst)
+def _with_losses(string: String, rate: float, limit: Bounds, intervals: int, powers: int) -> Grid | None:
+    """The grid of so many intervals, if losses leave it passive."""
+    spacing, k = string.length / intervals, 1.0 / rate
+    every = string.wavenumbers(intervals)  # up to the shortest wave of the grid
+    a = symbol(every, spacing) * spacing * spacing
+    exact = exact_waves(string, spacing, rate, powers)
+    force = elastic(string, spacing, rate, exact)
+    for _ in range(2):  # what losses do to frequencies, Q makes good, which leaves them the more room
+        room = (1.0 - courant(force, limit.tension, a, sqrt(limit.margin))) * rate
+        if room.min() < 0.0:
+            return None
+        fit = fit_losses(string, intervals, rate, room)
+        shares = loss_shares(string, exact, rate, fit.s0, backward_loss(fit, exact, spacing))
+        force = elastic(string, spacing, rate, exact, shares)
+    lost = backward_loss(fit, every, spacing)
+    if fit.s0 < 0.0 or lost.min() < 0.0 or not _bears(force, limit.tension, a, k * lost, limit.margin):
+        return None
+    return Grid(intervals, spacing, limit.spacing, fit, force)
 
 
-@called_by_python
-def lawson(basis: Any, target: Any, scratch: Any, tables: Any, found: Any) -> None:
-    """The factors by which rows of `basis` come nearest to `target` where they are farthest from it.
+def _bears(e: Elastic, tension: float, a: Array, lost: Array, margin: float) -> bool:
+    """Whether a clock slower by the margin leaves a string passive; with losses, which may take half, half as much."""
+    return passive(e, tension, a, np.zeros(a.size), margin) and passive(e, tension, a, lost, sqrt(margin))
 
-    By Lawson's iteration: a least-squares fit is reweighted towards where it is worst. `basis` becomes orthonormal.
+
+def highest_tension(string: String, g: Grid, rate: float) -> float:
+    """The tension (N) that leaves a grid as near to its limit as any may be: a clock slower by MARGIN still does.
+
+    From none up to there every tension is passive.
     """
-    weight, error, triangle, system = scratch[0], scratch[1], tables[0], tables[1]
-    terms, points = basis.shape
-    orthonormalise(basis, triangle)
-    for n in range(points):
-        weight[n] = 1.0 / points
-    for _ in range(ROUNDS):
-        for i in range(terms):
-            found[i] = 0.0
-            for j in range(terms):
-                system[i, j] = 0.0
-        for n in range(points):
-            for i in range(terms):
-                part = weight[n] * basis[i, n]
-                found[i] += part * target[n]
-                for j in range(i, terms):
-                    system[i, j] += part * basis[j, n]
-        solve(system, found)
-        worst = whole = 0.0
-        for n in range(points):
-            fitted = 0.0
-            for i in range(terms):
-                fitted += found[i] * basis[i, n]
-            error[n] = abs(fitted - target[n])
-            worst = max(worst, error[n])
-        if worst == 0.0:
-            break
-        for n in range(points):
-            weight[n] = weight[n] * error[n] + 1e-9
-            whole += weight[n]
-        for n in range(points):
-            weight[n] /= whole
-    upper_solve(triangle, found)
+    b = string.wavenumbers(g.intervals)
+    a, lost = symbol(b, g.spacing) * g.spacing * g.spacing, backward_loss(g.loss, b, g.spacing) / rate
 
-
-def difference_taps(terms: tuple[float, ...], spacing: float) -> Array:
-    """Symmetric taps 0..REACH of r0 + r1 (-d_xx) + r2 (-d_xx)^2 + ...: binomials of each power."""
-    taps, square = np.zeros(REACH + 1), 1.0
-    for p, r in enumerate(terms):
-        for j in range(p + 1):
-            taps[j] += r / square * (-1) ** j * comb(2 * p, p + j)
-        square *= spacing * spacing
-    return taps
+    low, high = 0.0, string.tension
+    while _bears(g.elastic, high, a, lost, MARGIN):
+        low, high = high, 1.1 * high
+    while high - low > 1e-9 * high:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if _bears(g.elastic, middle, a, lost, MARGIN) else (low, middle)
+    return low
 
 
 def interpolation(x: float, spacing: float, intervals: int, points: int) -> tuple[int, Array]:

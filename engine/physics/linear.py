@@ -96,19 +96,24 @@ def orthonormalise(q: Any, r: Any) -> None:
 
 
 @called_by_python
-def tridiagonal(diagonal: Any, beside: Any, x: Any, scratch: Any) -> None:
-    """Columns of x := A^-1 x, A having `diagonal` and, on both sides of it, `beside`; positive definite (Thomas)."""
-    n = x.shape[0]
-    pivot = diagonal
-    for i in range(1, n):
-        scratch[i] = beside / pivot
-        pivot = diagonal - scratch[i] * beside
+def banded(a: Any, x: Any) -> None:
+    """Columns of x := A^-1 x for a symmetric positive definite A with a[i, j] = A[i, i + j] (Cholesky, A = U'U)."""
+    n, width = a.shape
+    for i in range(n):
+        root = np.sqrt(a[i, 0])
+        reach = min(width, n - i)
+        for j in range(reach):
+            a[i, j] /= root
         for k in range(x.shape[1]):
-            x[i, k] -= scratch[i] * x[i - 1, k]
+            x[i, k] /= root
+        for j in range(1, reach):
+            for other in range(j, reach):
+                a[i + j, other - j] -= a[i, j] * a[i, other]
+            for k in range(x.shape[1]):
+                x[i + j, k] -= a[i, j] * x[i, k]
     for i in range(n - 1, -1, -1):
-        above = scratch[i + 1] if i + 1 < n else 0.0
-        pivot = diagonal - (scratch[i] * beside if i else 0.0)
+        for j in range(1, min(width, n - i)):
+            for k in range(x.shape[1]):
+                x[i, k] -= a[i, j] * x[i + j, k]
         for k in range(x.shape[1]):
-            x[i, k] /= pivot
-            if i + 1 < n:
-                x[i, k] -= above * x[i + 1, k]
+            x[i, k] /= a[i, 0]

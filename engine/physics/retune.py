@@ -18,7 +18,9 @@ from engine.elementary import exp
 from engine.layout import Matrix, Vector
 from engine.physics import contact, finite_difference, modal
 from engine.physics.contact import Law, Touch
-from engine.physics.grid import REACH, difference_taps, interpolate
+from engine.physics.dispersion import REACH, Elastic, taps_of
+from engine.physics.grid import interpolate
+from engine.physics.losses import far_taps, loss_taps
 from engine.physics.string import Array
 from engine.vectors import PADDING
 
@@ -85,53 +87,56 @@ def tune_modes(t: ModalTuning, tension: Any, damping: Any, c: modal.Coefficients
 class GridTuning(NamedTuple):
     """What the coefficients of a finite-difference string are made from."""
 
-    pull: Vector  # taps of -d_xx k^2 / rho: times the tension
-    bend: Vector  # taps of EI d_xxxx k^2 / rho
+    elastic: Elastic
     loss: Vector  # taps of 2 k S
+    far: Vector  # the same beyond REACH
     weights: Matrix  # [K, N - 1] obstacles' weights squared and crossed: response per unit answer, flat [K, K]
     strike: Vector  # [TAPS] weights of the excitation
     decay: float  # s0 as realised
     answer: float  # k^2 / (rho h)
-    step: float
 
 
 def grid_tuning(d: finite_difference.Design) -> GridTuning:
     """The recipe behind a design's coefficients."""
     string, g, k = d.problem.string, d.grid, 1.0 / d.rate
-    unit = k * k / string.density
-    answer = finite_difference.node_answer(string, g, d.rate)
     surface, ports = d.coefficients.surface, d.coefficients.ports
     strike = np.zeros(ports.inject.size)
     near = min(strike.size, g.intervals - 1)
     interpolate(d.problem.excitation.position * string.length, g.spacing, g.intervals, strike[:near])
+    _, far = far_taps(g.loss)
     return GridTuning(
-        pull=difference_taps((0.0, 1.0), g.spacing) * unit,
-        bend=difference_taps((0.0, 0.0, string.stiffness), g.spacing) * unit,
-        loss=difference_taps((0.0, *g.loss.terms[1:]), g.spacing) * (2.0 * k),
-        weights=surface.response / answer,
+        elastic=g.elastic,
+        loss=loss_taps(g.loss) * (2.0 * k),
+        far=far * (2.0 * k),
+        weights=surface.response / finite_difference.node_answer(string, g, d.rate),
         strike=strike,
-        decay=g.loss.terms[0],
-        answer=unit / g.spacing,
-        step=k,
+        decay=g.loss.s0,
+        answer=k * k / string.density / g.spacing,
     )
 
 
 @called_by_python
-def tune_grid(t: GridTuning, tension: Any, damping: Any, now: Any, before: Any, inject: Any, response: Any) -> Any:
-    """Stencils and injection for a tension (N) and an added decay rate (1/s); the new answer of a node per newton."""
-    s0 = t.decay + damping
-    scale = 1.0 / (1.0 + s0 * t.step)
+def tune_grid(t: GridTuning, tension: Any, damping: Any, c: finite_difference.Coefficients) -> Any:
+    """Coefficients for a tension (N) and an added decay rate (1/s); the new answer of a node per newton."""
+    k, s0 = t.elastic.step, t.decay + damping
+    scale = 1.0 / (1.0 + s0 * k)
+    now, before, force = c.stencil.now, c.stencil.before, c.meter.elastic
+    taps_of(t.elastic, tension, now, before, force)
     for j in range(REACH + 1):
-        now[j] = -(tension * t.pull[j] + t.bend[j] + t.loss[j]) * scale
+        now[j] = -(force[j] + t.loss[j]) * scale
         before[j] = t.loss[j] * scale
+        force[j] *= c.meter.inertia
     now[0] += 2.0 * scale
-    before[0] -= (1.0 - s0 * t.step) * scale
+    before[0] -= (1.0 - s0 * k) * scale
+    for j in range(t.far.size):
+        c.stencil.far[j] = t.far[j] * scale
     answer = t.answer * scale
-    for j in range(inject.size):
-        inject[j] = t.strike[j] * answer
-    for k in range(response.shape[0]):
+    for j in range(c.ports.inject.size):
+        c.ports.inject[j] = t.strike[j] * answer
+    response = c.surface.response
+    for i in range(response.shape[0]):
         for j in range(response.shape[1]):
-            response[k, j] = t.weights[k, j] * answer
+            response[i, j] = t.weights[i, j] * answer
     return answer
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from engine.errors import PhysicsError
 from engine.physics.barrier import ContactPoints
 from engine.physics.grid import Grid, interpolation
-from engine.physics.linear import tridiagonal
-from engine.physics.string import Array, String
+from engine.physics.linear import banded
+from engine.physics.string import Array
 
 MOST_WEIGHTS = 2**20  # contact points times intervals
 
@@ -40,18 +40,21 @@ def contact_spots(points: ContactPoints, g: Grid) -> Spots:
     return Spots(node, np.array([two for _, two in found]).reshape(-1, 2))
 
 
-def compliance(string: String, g: Grid, spots: Spots) -> tuple[Array, Array]:
+def compliance(force: Array, g: Grid, spots: Spots) -> tuple[Array, Array]:
     """Static displacement of the moving nodes, and of the spots, per newton at each spot.
 
-    The grid's stiffness T A + EI A^2, with A = -d_xx, is A times T + EI A: two tridiagonal matrices.
+    `force` has the taps of what pulls a node back, N/m^2 per displacement. Beyond the supports stand odd images.
     """
-    size, h2 = g.intervals - 1, g.spacing * g.spacing
-    nodes, scratch = np.zeros((size, spots.node.size)), np.zeros(size)
+    size, reach = g.intervals - 1, force.size - 1
+    nodes, band = np.zeros((size, spots.node.size)), np.zeros((size, reach + 1))
     for k, (node, two) in enumerate(zip(spots.node, spots.two, strict=True)):
         nodes[node - 1 : node + 1, k] = two / g.spacing
-    bend = string.stiffness / h2
-    tridiagonal(string.tension + 2.0 * bend, -bend, nodes, scratch)
-    tridiagonal(2.0 / h2, -1.0 / h2, nodes, scratch)
+    for i in range(size):
+        for j in range(min(reach + 1, size - i)):  # moving nodes i + 1 and i + j + 1
+            band[i, j] = force[j]
+            for images in (2 * i + j + 2, 2 * (g.intervals - i - 1) - j):
+                band[i, j] -= force[images] if images <= reach else 0.0
+    banded(band, nodes)
     return nodes, spots.read(nodes)
 
 

@@ -14,7 +14,7 @@ from engine.physics.problem import Problem
 from engine.preset.arguments import whole
 from engine.preset.loader import Preset
 from engine.preset.playing import Velocity
-from engine.synth.keys import BAND, BEND_RANGE, GRID_MARGIN, Design, design_key, of_key
+from engine.synth.keys import BAND, BEND_RANGE, Design, design_key, of_key, room_to_bend
 from engine.units import key_to_note, note_to_key
 
 LOUD = 100  # the velocity at which a preset's own pluck is meant
@@ -95,7 +95,7 @@ def difference(preset: Preset, scheme: str, rate: float, band: float) -> str:
     if scheme != preset.model:
         return f"an instrument plays {preset.model}, not {scheme}"
     if scheme == "fd":
-        here, there = grid(string, rate).intervals, grid(string, rate, GRID_MARGIN).intervals
+        here, there = grid(string, rate).intervals, grid(string, rate, bent=room_to_bend(string)).intervals
         room = f"room on its grid for {BEND_RANGE:g} semitones upwards"
         return f"an instrument has {room}: {there} intervals, here {here}"
     heard = min(BAND, 0.45 * rate)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from engine import messages as midi
 from engine.elementary import exp, power
 from engine.layout import Arena, Rows, lay, rows_of, seen, size_of
-from engine.physics import finite_difference
 from engine.physics.excitation import SHAPES
 from engine.preset.loader import Preset
 from engine.preset.parameters import PARAMETERS, SMOOTHING
@@ -119,7 +118,6 @@ def _fill_key(row: memory.KeyRow, key: TunedKey, preset: Preset, gain: float) ->
     pitch = key.pitch or 0.0
     row.ready, row.length, row.tension = 1, string.length, string.tension
     row.stiffening = string.stiffness * (pi / string.length * (pi / string.length))
-    row.angle = pi * pitch / d.rate if isinstance(d, finite_difference.Design) else 0.0
     row.force, row.duration, row.position = e.force, e.duration, e.position
     ratio = above(preset.problem.string, pitch)
     row.release = t60_to_decay(preset.release * power(ratio, preset.tracking.release))

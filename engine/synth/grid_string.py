@@ -11,8 +11,9 @@ from engine.compiled import copy, entry, floats, inlined, integers, native, past
 from engine.layout import count_of, words_of
 from engine.opened import address, opener
 from engine.physics import finite_difference as fd
-from engine.physics.contact import force_of
-from engine.physics.grid import REACH, interpolate
+from engine.physics.contact import LINEAR, force_of
+from engine.physics.dispersion import FEW, MANY, REACH
+from engine.physics.grid import interpolate
 from engine.physics.linear import total
 from engine.physics.problem import Pickup
 from engine.physics.retune import GridTuning, grid_tuning, lift_nodes, lift_points, tune_grid
@@ -28,16 +29,18 @@ class GridParts(NamedTuple):
     c: fd.Coefficients
     s: fd.State
     t: GridTuning
-    stretch: float  # of the energy, per newton of tension
 
 
 NAME, PARTS, DESIGN = "fd", GridParts, fd.Design
 # What a voice has for itself; of this, what is made anew for every note and so need not be kept for a key.
-OWN = ("c.stencil.now", "c.stencil.before", "c.ports.inject", "c.surface.height", "c.surface.response", "t.strike", "s")
+OWN = (
+    *("c.stencil.now", "c.stencil.before", "c.stencil.far", "c.meter.elastic", "c.ports.inject", "c.surface.height"),
+    *("c.surface.response", "t.strike", "s"),
+)
 BLANK = ("c.ports.inject", "t.strike", "s")
 # Numbers among a voice's words that change.
 _WORDS = words_of(GridParts)
-NODE, ANSWER, STRETCH = (_WORDS[name] for name in ("c.ports.inject_node", "c.surface.answer", "c.meter.stretch"))
+NODE, ANSWER = _WORDS["c.ports.inject_node"], _WORDS["c.surface.answer"]
 COUNT = count_of(GridParts)
 
 
@@ -49,20 +52,24 @@ def columns(pickups: Sequence[Pickup]) -> int:
 def laid_out(d: fd.Design) -> GridParts:
     """The string of a key."""
     c = d.coefficients
-    return GridParts(c, fd.state(c), grid_tuning(d), c.meter.stretch / d.problem.string.tension)
+    return GridParts(c, fd.state(c), grid_tuning(d))
 
 
 def consistent(string: GridParts, pickups: int, columns: int) -> bool:
     """Whether the kernels stay within these arrays, whatever numbers are in them."""
     c, s, t = string.c, string.s, string.t
     nodes, points, obstacles = c.stencil.intervals, c.surface.height.size, c.surface.obstacle_node.size
-    reach = (c.stencil.now, c.stencil.before, c.meter.backward, t.pull, t.bend, t.loss)
+    reach = (c.stencil.now, c.stencil.before, c.meter.backward, c.meter.elastic, t.loss)
+    exact = (t.elastic.pull, t.elastic.bend, t.elastic.share, t.elastic.at)
     each = (c.surface.law.slope, c.rest_psi, s.free, *s.touch[:5])
     starts = np.concatenate([[c.ports.inject_node], c.ports.pickup_node, c.surface.obstacle_node])
     return bool(
         nodes > 1
         and {array.size for array in (c.rest, s.level0, s.level1, s.level2)} == {nodes + 2 * REACH + 1 + PADDING}
         and {array.size for array in reach} == {REACH + 1}
+        and {array.size for array in exact} in ({FEW}, {MANY})
+        and {array.size for array in (c.stencil.far, c.meter.far, t.far)} == {c.stencil.offset.size}
+        and all(REACH < offset < nodes for offset in c.stencil.offset)
         and {array.size for array in each} | {points} == {points}
         and obstacles in (0, points)
         and 0 <= c.surface.first_node <= nodes - (0 if obstacles else points)
@@ -74,6 +81,7 @@ def consistent(string: GridParts, pickups: int, columns: int) -> bool:
         and c.surface.response.shape == t.weights.shape == (obstacles, obstacles)
         and min(s.touch.lost.size, s.clock.size) == 1
         and c.surface.law.form in range(4)
+        and (c.surface.known.form, c.surface.known.slope.size) == (LINEAR, 0)
     )
 
 
@@ -106,6 +114,8 @@ def restore(m: Machine, v: Any) -> None:
     mine, designed = of_voice(m, v), of_key(m, m.voices[v].key)
     copy(designed.c.stencil.now, mine.c.stencil.now)
     copy(designed.c.stencil.before, mine.c.stencil.before)
+    copy(designed.c.stencil.far, mine.c.stencil.far)
+    copy(designed.c.meter.elastic, mine.c.meter.elastic)
     for k in range(mine.c.surface.response.shape[0]):
         for j in range(mine.c.surface.response.shape[1]):
             mine.c.surface.response[k, j] = designed.c.surface.response[k, j]
@@ -117,19 +127,13 @@ def restore(m: Machine, v: Any) -> None:
 def retune(m: Machine, v: Any) -> None:
     """Coefficients for the voice's tension and damping."""
     mine, voice = of_voice(m, v), m.voices[v]
-    c = mine.c
-    new = tune_grid(
-        mine.t, voice.tension, voice.damping, c.stencil.now, c.stencil.before, c.ports.inject, c.surface.response
-    )
-    answer(m, v, new)
+    answer(m, v, tune_grid(mine.t, voice.tension, voice.damping, mine.c))
 
 
 @inlined
 def answer(m: Machine, v: Any, new: Any) -> None:
-    """Note a node's answer to a newton, and the energy of stretching at the voice's tension."""
-    words = floats(address(m.voice_words[v]), COUNT)
-    words[ANSWER] = new
-    words[STRETCH] = of_voice(m, v).stretch * m.voices[v].tension
+    """Note a node's answer to a newton."""
+    floats(address(m.voice_words[v]), COUNT)[ANSWER] = new
 
 
 @native

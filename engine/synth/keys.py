@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from math import inf, pi, sqrt
 from weakref import WeakValueDictionary
 
-import numpy as np
-
-from engine.elementary import cos, exp2, power
+from engine.elementary import exp2, power
 from engine.errors import PhysicsError
 from engine.physics import finite_difference, grid, modal
 from engine.physics.barrier import Barrier, Obstacles
+from engine.physics.dispersion import REACH
 from engine.physics.excitation import EDGE, Excitation
-from engine.physics.grid import symbol
+from engine.physics.losses import backward_loss
 from engine.physics.problem import Problem
 from engine.physics.string import String
 from engine.preset.loader import Preset
@@ -24,7 +23,7 @@ from engine.synth.budget import Budget
 
 BAND = 20_000.0  # Hz: modes above are not heard
 BEND_RANGE = 2.0  # semitones up for which a grid stays stable
-GRID_MARGIN = grid.MARGIN * exp2(BEND_RANGE / 12.0)
+BENT = exp2(BEND_RANGE / 6.0)  # times its tension
 SAME = Tracking(0.0, 0.0, 0.0, 0.0)  # every key is plucked like the string itself
 SHORTEST, LONGEST = 1e-6, 10.0  # s: of a pluck
 STRONGEST = 1e5  # N
@@ -70,13 +69,7 @@ def _design_key(
         tuned = of_key(problem, by, pitch, tracking)
         if model == "modal":
             return TunedKey(pitch, modal.design(tuned, rate, band=min(BAND, 0.45 * rate)))
-        g = grid.grid(tuned.string, rate, GRID_MARGIN)
-        tension = _grid_tension(tuned.string, g, pitch, rate)  # a grid flattens its modes by some cents
-        if tension > _stable(tuned.string, g, rate):
-            remedy = "play lower, or raise the sample rate or oversampling"
-            raise PhysicsError("pitch", pitch, "asks for more tension than the grid can bear", remedy)
-        tuned = replace(tuned, string=replace(tuned.string, tension=tension))
-        return TunedKey(pitch, finite_difference.design(tuned, rate, on=g))
+        return TunedKey(pitch, finite_difference.design(tuned, rate, bent=room_to_bend(tuned.string)))
     except PhysicsError as error:
         return TunedKey(pitch, None, str(error))
 
@@ -165,14 +158,10 @@ def _within(problem: Problem, length: float) -> Barrier | Obstacles | None:
     return barrier
 
 
-def _grid_tension(string: String, g: grid.Grid, pitch: float, rate: float) -> float:
-    """The tension that puts the grid's first mode at `pitch`: T5 solved for Q at a known frequency."""
-    k, b = 1.0 / rate, np.array([pi / string.length])
-    s = float(symbol(b, g.spacing)[0])
-    z = 2.0 * k * float(grid.backward_loss(g.loss.terms, b, g.spacing)[0])
-    s0 = g.loss.terms[0]
-    q = (2.0 - z - 2.0 * cos(2.0 * pi * pitch * k) * sqrt((1.0 + s0 * k) * (1.0 - s0 * k - z))) / 4.0
-    return _positive(4.0 * q * string.density / (k * k * s) - string.stiffness * s, pitch)
+def room_to_bend(string: String) -> float:
+    """How many times its tension a grid has room for."""
+    stiffening = string.stiffness * (pi / string.length * (pi / string.length))
+    return BENT + (BENT - 1.0) * stiffening / string.tension
 
 
 def mildest_damping(key: TunedKey) -> float:
@@ -184,7 +173,7 @@ def mildest_damping(key: TunedKey) -> float:
     if not isinstance(d, finite_difference.Design):
         return -inf
     b = d.problem.string.wavenumbers(d.grid.intervals)
-    return -max(0.0, d.grid.loss.terms[0] + float(grid.backward_loss(d.grid.loss.terms, b, d.grid.spacing).min()))
+    return -max(0.0, d.grid.loss.s0 + float(backward_loss(d.grid.loss, b, d.grid.spacing).min()))
 
 
 def gap(key: TunedKey) -> float:
@@ -196,7 +185,7 @@ def gap(key: TunedKey) -> float:
         above = modal.state(d.coefficients).touch.now - d.coefficients.height
     else:
         surface, s = d.coefficients.surface, finite_difference.state(d.coefficients)
-        first = surface.first_node + grid.REACH
+        first = surface.first_node + REACH
         nodes = d.coefficients.rest[first : first + surface.height.size]
         above = (s.touch.now if surface.obstacle_node.size else nodes) - surface.height
     return max(0.0, float(above.min()))
@@ -208,12 +197,4 @@ def highest_tension(key: TunedKey) -> float:
     At the limit itself the shortest wave costs no energy: a wheel that moves would stir it up beyond all bounds.
     """
     d = key.design
-    return _stable(d.problem.string, d.grid, d.rate) if isinstance(d, finite_difference.Design) else inf
-
-
-def _stable(string: String, g: grid.Grid, rate: float) -> float:
-    b = string.wavenumbers(g.intervals)
-    s = symbol(b, g.spacing)
-    room = 1.0 - grid.backward_loss(g.loss.terms, b, g.spacing) / rate
-    fastest = rate / grid.MARGIN * (rate / grid.MARGIN)
-    return float(((4.0 * string.density * fastest * room - string.stiffness * s**2) / s).min())
+    return grid.highest_tension(d.problem.string, d.grid, d.rate) if isinstance(d, finite_difference.Design) else inf

@@ -48,7 +48,6 @@ class KeyRow:
     release: float
     pitch: float  # in semitones: 69 is 440 Hz
     length: float
-    angle: float  # on a grid, w k / 2 of the first mode; else 0
 
 
 @record

@@ -6,7 +6,7 @@ import numpy as np
 
 from engine import messages as midi
 from engine.compiled import inlined, native
-from engine.elementary import exp2, power, sin
+from engine.elementary import exp2, power
 from engine.physics.excitation import EDGE, add_pulse
 from engine.synth import pickups, strings, strips, zones
 from engine.synth.memory import (
@@ -75,16 +75,11 @@ def departure(m: Machine, key: int) -> float:
 
 @native
 def bent(key: KeyRow, semitones: float) -> float:
-    """Tension that raises the first mode by so many semitones: its square goes with T + EI b^2.
-
-    On a grid the square of sin(w k / 2) does (T5); the key's angle is that w k / 2, and zero for modes.
-    """
-    stiffening, angle = key.stiffening, key.angle
+    """Tension that raises the first mode by so many semitones: its square goes with T + EI b^2."""
+    stiffening = key.stiffening
     if semitones == 0.0:
         return key.tension
     ratio = exp2(semitones / 12.0)
-    if angle > 0.0:
-        ratio = sin(min(angle * ratio, 0.5 * np.pi)) / sin(angle)
     tension = ratio * ratio * (key.tension + stiffening) - stiffening
     return min(max(tension, 0.02 * key.tension), key.highest)
 

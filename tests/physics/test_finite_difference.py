@@ -15,8 +15,9 @@ from physics.problems import STEEL, sitar, strings
 from engine.errors import PhysicsError
 from engine.physics import finite_difference as fd
 from engine.physics.barrier import Barrier, Obstacles, Polynomial
+from engine.physics.dispersion import REACH, taps
 from engine.physics.excitation import Excitation
-from engine.physics.grid import REACH
+from engine.physics.losses import backward_loss, far_taps, loss_taps
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.string import Array, Loss, String
 from engine.units import decay_to_t60
@@ -59,15 +60,14 @@ def running_poles(d: fd.Design, modes: Array) -> Array:
 
 
 def t5(string: String, d: fd.Design, modes: Array) -> Array:
-    """The same z from T5, with the losses' symbol in general form."""
+    """The same z from T5, with Q and the losses' symbol in general form."""
     k, h = 1.0 / d.rate, d.grid.spacing
-    c, kappa = np.sqrt(string.tension / string.density), np.sqrt(string.stiffness / string.density)
+    b = modes * pi / string.length
+    near = taps(d.grid.elastic, string.tension)
     found = []
-    for n in modes:
-        s = np.sin(0.5 * n * pi / d.grid.intervals)
-        q = (c * k / h) ** 2 * s**2 + 4.0 * (kappa * k / h**2) ** 2 * s**4
-        r0, *rest = d.grid.loss.terms
-        z = 2.0 * k * sum(r * (2.0 * s / h) ** (2 * p) for p, r in enumerate(rest, 1))
+    for wave, lost in zip(b, backward_loss(d.grid.loss, b, h), strict=True):
+        q = 0.25 * sum(2.0 * tap * (np.cos(j * wave * h) - 1.0) for j, tap in enumerate(near) if j)
+        r0, z = d.grid.loss.s0, 2.0 * k * lost
         total, product = (2.0 - 4.0 * q - z) / (1.0 + r0 * k), -(1.0 - r0 * k - z) / (1.0 + r0 * k)
         found.append(0.5 * total + np.emath.sqrt(0.25 * total**2 + product))
     return np.array(found)
@@ -87,10 +87,10 @@ def test_dispersion_of_the_running_kernel_is_t5s(loss: Loss) -> None:
     assert np.angle(z) == pytest.approx(np.angle(exact), rel=1e-9)
     assert -np.log(np.abs(z)) * RATE == pytest.approx(-np.log(np.abs(exact)) * RATE, rel=1e-8, abs=1e-8)
     if loss == Loss():
-        h, c2 = d.grid.spacing, problem.string.tension / problem.string.density
-        s = np.sin(0.5 * modes * pi / d.grid.intervals) ** 2
-        q = c2 / (RATE * h) ** 2 * s + 4.0 * problem.string.stiffness / problem.string.density / RATE**2 / h**4 * s**2
-        assert np.sin(0.5 * np.angle(z)) ** 2 == pytest.approx(q, rel=1e-9)
+        b = problem.string.wavenumbers(40)
+        near = modes <= 40
+        wanted = problem.string.undamped_frequency(b)[modes[near] - 1] / RATE
+        assert np.abs(1200.0 * np.log2(np.angle(z[near]) / wanted)).max() <= 2.0
         assert np.abs(np.abs(z) - 1.0).max() <= 1e-12
 
 
@@ -106,35 +106,50 @@ def test_dispersion_of_random_strings_is_t5s(string: String, rate: float) -> Non
     assert np.abs(z).max() <= 1.0 + 1e-9
 
 
-@pytest.mark.parametrize(("rate", "modes"), [(48_000.0, 3), (96_000.0, 4), (384_000.0, 7)])
-def test_pitch_and_t60_of_low_modes(rate: float, modes: int) -> None:
-    """The range within 0.1 cent of T4 at each rate; T60 is within 1 % up to mode 10 for a law of s0 and s2.
+@pytest.mark.parametrize(("rate", "cents"), [(48_000.0, 0.45), (96_000.0, 0.15), (384_000.0, 0.05)])
+def test_pitch_and_t60_of_partials(rate: float, cents: float) -> None:
+    """Up to the fortieth, losses included; T60 is within 1 % up to the tenth for a law of s0 and s2.
 
-    At 48 kHz mode 10 (1.85 kHz) is 0.7 cent flat, mode 40 13 cents. Laws of s1 and s3 keep to the fit (test_grid.py).
+    Tension and stiffness as they stand are 13 cents flat there at 48 kHz. Laws of s1 and s3 keep to the fit.
     """
     d, string = fd.design(FREE, rate), FREE.string
-    n = np.arange(1, 11)
-    z, b = running_poles(d, n), string.wavenumbers(10)
+    n = np.arange(1, 41)
+    z, b = running_poles(d, n), string.wavenumbers(40)
     w = np.sqrt(string.undamped_frequency(b) ** 2 - string.loss.rate(b) ** 2)
-    flat = 1200.0 * np.log2(np.angle(z) * rate / w)
-    assert np.abs(flat[:modes]).max() <= 0.1
-    assert np.abs(flat[modes]) > 0.05  # the range is stated, not modest
-    t60 = [decay_to_t60(-float(np.log(np.abs(pole))) * rate) for pole in z]
-    assert t60 == pytest.approx([decay_to_t60(decay) for decay in string.loss.rate(b)], rel=1e-2)
+    off = np.abs(1200.0 * np.log2(np.angle(z) * rate / w))
+    assert off.max() <= cents
+    assert off.max() > 0.3 * cents  # the bar is stated, not modest
+    assert off[0] <= 1e-6
+    t60 = [decay_to_t60(-float(np.log(np.abs(pole))) * rate) for pole in z[:10]]
+    assert t60 == pytest.approx([decay_to_t60(decay) for decay in string.loss.rate(b[:10])], rel=1e-2)
 
 
 # --- the update -------------------------------------------------------------------------------------------------------
 
 
+def by_matrix(near: Array, n: int) -> Array:
+    """Symmetric taps over moving nodes 1 to n as a matrix, with odd images beyond the supports."""
+    found = np.zeros((n, n))
+    for i in range(1, n + 1):
+        for j in range(1 - near.size, near.size):
+            node, sign = i + j, 1.0
+            if node < 0:
+                node, sign = -node, -1.0
+            if node > n + 1:
+                node, sign = 2 * (n + 1) - node, -sign
+            if 0 < node <= n:
+                found[i - 1, node - 1] += sign * near[abs(j)]
+    return found
+
+
 def by_matrices(problem: Problem, d: fd.Design, now: Array, before: Array, force: float) -> Array:
-    """u+ from the scheme as its docstring writes it, with D_xx as a matrix."""
+    """u+ from the scheme as its docstring writes it, with differences as matrices."""
     string, h, k, n = problem.string, d.grid.spacing, 1.0 / d.rate, d.grid.intervals - 1
-    dxx = (np.eye(n, k=1) + np.eye(n, k=-1) - 2.0 * np.eye(n)) / h**2
-    s0, *rest = d.grid.loss.terms
-    backward = sum(r * np.linalg.matrix_power(-dxx, p) for p, r in enumerate(rest, 1))
-    rho = string.density
-    elastic = string.tension * dxx - string.stiffness * dxx @ dxx
-    right = 2.0 * rho / k**2 * now - (rho / k**2 - rho * s0 / k) * before + elastic @ now
+    rho, s0 = string.density, d.grid.loss.s0
+    elastic, backward = (by_matrix(t, n) for t in (taps(d.grid.elastic, string.tension), loss_taps(d.grid.loss)))
+    for offset, tap in zip(*far_taps(d.grid.loss), strict=True):
+        backward += by_matrix(np.append(np.zeros(offset), tap), n)
+    right = 2.0 * rho / k**2 * now - (rho / k**2 - rho * s0 / k) * before - rho / k**2 * (elastic @ now)
     right -= 2.0 * rho / k * (backward @ (now - before))
     x = problem.excitation.position * string.length / h
     cell = int(x)
@@ -170,7 +185,7 @@ def test_the_shortest_grids_work(intervals: int, loss: Loss) -> None:
     random = np.random.default_rng(1)
     now, before = random.standard_normal((2, d.grid.intervals - 1))
     n = d.grid.intervals - 1
-    if n >= 4:
+    if n >= fd.TAPS:
         assert step(d, now, before) == pytest.approx(by_matrices(problem, d, now, before, 0.0), abs=1e-12)
     run = fd.run(d, random.standard_normal(2000), at=AT)
     log = run.log

@@ -33,7 +33,7 @@ def balance(d: finite_difference.Design, run: Run, force: Array) -> tuple[Array,
     string, g = d.problem.string, d.grid
     level = string.density * g.spacing * run.snapshots[:, 1:-1].sum(axis=1)
     change = np.diff(level, 2) * d.rate**2
-    lost = g.loss.terms[0] * (level[2:] - level[:-2]) * d.rate
+    lost = g.loss.s0 * (level[2:] - level[:-2]) * d.rate
     ends = heard(d.problem.pickups, run)[1:-1]
     return force[1:-1] - ends[:, 0] - ends[:, 3] - lost, change
 

@@ -65,7 +65,7 @@ def counted(function, name, count):
     return call
 
 fd.stiff_step = counted(fd.stiff_step, "nodes", lambda *a: a[-1])
-fd.stencil = counted(fd.stencil, "wide", lambda *a: a[-1])
+fd.wide_step = counted(fd.wide_step, "wide", lambda *a: a[-1])
 modal.advance = counted(modal.advance, "entries", lambda *a: 3 * a[0].size)
 modal.project = counted(modal.project, "entries", lambda rows, y, out: rows.size)
 modal.spread = counted(modal.spread, "entries", lambda *a: a[4] * a[5].size)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from engine.errors import PhysicsError
 from engine.physics import finite_difference
 from engine.physics.barrier import Barrier
-from engine.physics.grid import MARGIN, REACH
+from engine.physics.dispersion import REACH
+from engine.physics.grid import MARGIN
 from engine.physics.problem import Problem
 from engine.physics.record import Log, Run, log
 from engine.physics.reference.implicit_contact import Solution, Springs, Tally, apart, together
@@ -40,16 +41,29 @@ class Scheme:
     def free(self, u: Array, earlier: Array, force: float) -> Array:
         """u*: all nodes a step on, without contact force."""
         stencil = self.design.coefficients.stencil
-        return self.across(stencil.now, u) + self.across(stencil.before, earlier) + force * self.inject
+        near = self.across(stencil.now, u) + self.across(stencil.before, earlier) + force * self.inject
+        return near + self.across(self.far(stencil.far), earlier - u)
+
+    def far(self, taps: Array) -> Array:
+        """Taps at far offsets as an array of all."""
+        offset = self.design.coefficients.stencil.offset
+        every = np.zeros(1 + int(offset.max(initial=0)))
+        every[offset] = taps
+        return every
 
     def across(self, taps: Array, u: Array) -> Array:
-        """Symmetric taps 0..REACH applied to every node, with odd images beyond the supports; zero on them."""
-        n = u.size - 1
-        node = np.arange(-REACH, n + REACH + 1) % (2 * n)
+        """Symmetric taps applied to every node, with odd images beyond the supports; zero on them."""
+        n, reach = u.size - 1, taps.size - 1
+        node = np.arange(-reach, n + reach + 1) % (2 * n)
         images = np.where(node <= n, u[np.minimum(node, n)], -u[np.minimum(2 * n - node, n)])
         out = np.convolve(images, np.concatenate([taps[:0:-1], taps]), "valid")
         out[[0, n]] = 0.0
         return out
+
+    def backward(self, change: Array) -> Array:
+        """What backward losses make of a change."""
+        m = self.design.coefficients.meter
+        return self.across(m.backward, change) + self.across(self.far(m.far), change)
 
     def points(self, u: Array) -> Array:
         """Displacement at the contact points."""
@@ -78,10 +92,10 @@ class Scheme:
         m, step, span = c.meter, after - u, after - earlier
         height = self.design.points.height
         stored = [self.springs.potential(height - self.points(level)).sum() for level in (after, u)]
-        book.kinetic[n] = m.inertia * (step @ step) - step @ self.across(m.backward, step)
-        book.potential[n] = m.stretch * (np.diff(after) @ np.diff(u)) + m.bend * (np.diff(after, 2) @ np.diff(u, 2))
+        book.kinetic[n] = m.inertia * (step @ step) - step @ self.backward(step)
+        book.potential[n] = after @ self.across(m.elastic, u)
         book.contact[n] = 0.5 * (stored[0] + stored[1])
-        book.lost[n] = m.centred * (span @ span) + span @ self.across(m.backward, span)
+        book.lost[n] = m.centred * (span @ span) + span @ self.backward(span)
         book.work[n] = 0.5 * force * (self.inject @ span) / c.surface.answer
 
 

@@ -1,0 +1,210 @@
+"""The grid's restoring force: a polynomial of the second difference that gives chosen partials their exact frequency.
+
+    u+ = 2 u - u- - 4 Q u,   Q = q1 A + q2 A^2 + ...,   A = -h^2 d_xx with the symbol a(b) = 4 sin^2(b h/2)
+
+Without loss sin^2(w k/2) = Q (T5). Two powers with the textbook's T and EI leave waves slow by (b h)^2: eleven cents at
+a bass string's partial 40. Here Q goes through the exact sin^2(w k/2) of two or four wavenumbers, and at once through
+those of any other tension. Where the wavenumbers are small, two powers become EI' = EI + (T h^2/12)(1 - (c k/h)^2).
+"""
+
+from __future__ import annotations
+
+from math import comb, pi, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine import elementary, elementwise
+from engine.compiled import called_by_python, inlined
+from engine.elementary import sin
+from engine.layout import Vector
+from engine.physics.string import Array, String
+
+REACH = 4  # neighbours on each side that a difference may use near by: powers of the second difference
+FEW, MANY = 2, REACH  # powers of Q: what stiffness takes in any case, and what losses reach too
+HIGHEST = 20_000.0  # Hz: partials above are not heard
+OF_RATE = 0.25  # and above this part of the sample rate a polynomial follows badly
+HEARD = 40  # partials by which a grid is judged
+MOST_CENTS = 2.0
+PROBES = 64  # waves that a condition is asked at before the number of intervals is known
+# The power p of A has taps (-1)^j C(2p, p + j) at j neighbours.
+BINOMIALS = np.array([[(-1) ** j * comb(2 * p, p + j) for j in range(REACH + 1)] for p in range(1, REACH + 1)], float)
+
+
+class Elastic(NamedTuple):
+    """What Q is made from at any tension; an entry for each exact wavenumber."""
+
+    pull: Vector  # b^2 / rho: times the tension
+    bend: Vector  # EI b^4 / rho, 1/s^2
+    share: Vector  # of sin^2(w k / 2), near one: what the losses do to the frequency
+    at: Vector  # a(b)
+    step: float  # k
+
+
+def symbol(b: Array, spacing: float) -> Array:
+    """B(b), the grid's answer to b^2."""
+    return (2.0 / spacing * elementwise.sin(0.5 * b * spacing)) ** 2
+
+
+def exact_waves(string: String, spacing: float, rate: float, powers: int) -> Array:
+    """The wavenumbers that get their exact frequency: the first partial's, and others up to the highest that counts.
+
+    Between them the error is level, as between the roots of Chebyshev's polynomial, moved so that its first is zero.
+    """
+    first, last = pi / string.length, string.wavenumber_at(min(HIGHEST, OF_RATE * rate))
+    last = min(last, 0.9 * pi / spacing)
+    if powers == FEW:
+        last = min(last, HEARD * first)
+    roots = elementwise.cos((2.0 * np.arange(1, powers + 1) - 1.0) * (pi / (2 * powers)))
+    place = (roots[0] - roots) / (roots[0] + 1.0)  # of b^2
+    return np.sqrt(first * first + place * max(last * last - first * first, first * first))
+
+
+def elastic(string: String, spacing: float, rate: float, b: Array, losing: Array | None = None) -> Elastic:
+    """The recipe for exact wavenumbers b; `losing` is the share that losses take (`loss_shares`)."""
+    square = b * b
+    return Elastic(
+        pull=square / string.density,
+        bend=string.stiffness * square * square / string.density,
+        share=np.ones(b.size) if losing is None else losing,
+        at=symbol(b, spacing) * spacing * spacing,
+        step=1.0 / rate,
+    )
+
+
+@inlined
+def target(e: Elastic, tension: Any, step: Any, i: Any) -> Any:
+    """sin^2(w k / 2) of an exact wavenumber."""
+    half = 0.5 * step * np.sqrt(tension * e.pull[i] + e.bend[i])
+    root = sin(half)
+    return e.share[i] * root * root
+
+
+@inlined
+def expand(e: Elastic, tension: Any, step: Any, value: Any, q: Any) -> None:
+    """q[p - 1] of Q = sum q_p a^p, through the exact wavenumbers' values (Newton's divided differences)."""
+    count, at = e.at.size, e.at
+    for i in range(count):
+        value[i] = target(e, tension, step, i) / at[i]
+    for level in range(1, count):
+        for i in range(count - 1, level - 1, -1):
+            value[i] = (value[i] - value[i - 1]) / (at[i] - at[i - level])
+    for p in range(REACH):
+        q[p] = 0.0
+    q[0] = value[count - 1]
+    for level in range(count - 2, -1, -1):
+        for p in range(count - 1, 0, -1):
+            q[p] = q[p - 1] - at[level] * q[p]
+        q[0] = value[level] - at[level] * q[0]
+
+
+@inlined
+def difference(q: Any, taps: Any) -> None:
+    """Symmetric taps 0..REACH of 4 Q; they sum to nothing."""
+    taps[0] = 0.0
+    for j in range(1, REACH + 1):
+        taps[j] = 0.0
+        for p in range(REACH):
+            taps[j] += 4.0 * q[p] * BINOMIALS[p, j]
+        taps[0] -= 2.0 * taps[j]
+
+
+@called_by_python
+def taps_of(e: Elastic, tension: Any, value: Any, q: Any, taps: Any) -> None:
+    """The taps of 4 Q at a tension; `value` and `q` hold REACH numbers meanwhile."""
+    expand(e, tension, e.step, value, q)
+    difference(q, taps)
+
+
+@called_by_python
+def extremes(e: Elastic, tension: Any, slower: Any, a: Any, loss: Any, found: Any) -> None:
+    """The least Q and the largest Q + k S over the waves with symbols a, if the clock were `slower` so many times.
+
+    Both lie between 0 and 1 where the scheme is passive.
+    """
+    value, q = found[2 : 2 + REACH], found[2 + REACH :]
+    expand(e, tension, slower * e.step, value, q)
+    found[0], found[1] = 1e300, -1e300
+    for n in range(a.size):
+        total = q[REACH - 1]
+        for p in range(REACH - 2, -1, -1):
+            total = total * a[n] + q[p]
+        total *= a[n]
+        found[0] = min(found[0], total)
+        found[1] = max(found[1], total + loss[n])
+
+
+def taps(e: Elastic, tension: float) -> Array:
+    """Symmetric taps 0..REACH of 4 Q at a tension."""
+    found = np.zeros(REACH + 1)
+    taps_of(e, tension, np.zeros(REACH), np.zeros(REACH), found)
+    return found
+
+
+def courant(e: Elastic, tension: float, a: Array, slower: float = 1.0) -> Array:
+    """Q of the waves with symbols a, if the clock were `slower` so many times."""
+    q, found = np.zeros(REACH), np.zeros(a.size)
+    taps_of(e._replace(step=slower * e.step), tension, np.zeros(REACH), q, np.zeros(REACH + 1))
+    for power in q[::-1]:
+        found = (found + power) * a
+    return found
+
+
+def passive(e: Elastic, tension: float, a: Array, loss: Array, slower: float = 1.0) -> bool:
+    """Whether no wave costs less than nothing: 0 <= Q and Q + k S <= 1, `loss` being k S."""
+    found = np.zeros(2 + 2 * REACH)
+    extremes(e, tension, slower, a, loss, found)
+    return bool(found[0] >= 0.0 and found[1] <= 1.0)
+
+
+def loss_shares(string: String, b: Array, rate: float, s0: float, backward: Array) -> Array:
+    """Q over sin^2(w k / 2) that gives wavenumbers b their damped frequency, losses s0 and `backward` being taken.
+
+    T5 solved for Q at a known frequency: a loss that is taken backward in time makes its waves a little lighter.
+    """
+    k, decay, undamped = 1.0 / rate, string.loss.rate(b), string.undamped_frequency(b)
+    squared, x, z = undamped * undamped - decay * decay, s0 * k, 2.0 * k * backward
+    sounding = (squared > 0.0) & (1.0 - x - z > 0.0)
+    swing = 2.0 * elementwise.sin(0.5 * k * np.sqrt(np.where(sounding, squared, 0.0)))
+    kept = np.sqrt((1.0 + x) * np.where(sounding, 1.0 - x - z, 0.0))
+    # 4 Q = 2 - z - 2 cos(w k) kept, written so that nothing cancels.
+    four = swing * swing * kept + 2.0 * (z + x * x + x * z) / (1.0 + kept) - z
+    root = 2.0 * elementwise.sin(0.5 * undamped * k)
+    return np.where(sounding, four / (root * root), 1.0)
+
+
+def cents(string: String, e: Elastic, spacing: float) -> float:
+    """The worst error of the pitch of a partial that a grid is judged by, losses aside."""
+    count = min(HEARD, int(string.length / spacing) - 1)
+    b = string.wavenumbers(max(count, 1))
+    w = string.undamped_frequency(b)
+    b, w = b[w <= 2.0 * pi * HIGHEST], w[w <= 2.0 * pi * HIGHEST]
+    half = 0.5 * w * e.step
+    sine, cosine = elementwise.sin(half), elementwise.cos(half)
+    lossless = e._replace(share=np.ones(e.at.size))
+    off = courant(lossless, string.tension, symbol(b, spacing) * spacing * spacing) / (sine * sine) - 1.0
+    return float(np.abs(600.0 / elementary.NATURAL * off * sine / (cosine * half)).max(initial=0.0))
+
+
+def least_spacing(string: String, rate: float, powers: int, tension: float) -> float:
+    """The spacing from which on no wave costs less than nothing at a tension; s2 counts, which is taken as it is."""
+    k = 1.0 / rate
+    speed, bend = tension / string.density, string.stiffness / string.density
+    a, lost = 4.0 * np.arange(1, PROBES + 1) / PROBES, k * string.loss.s2
+    # Two powers alone would ask for this much; the others only add to it.
+    plain = speed * k * k + 4.0 * string.loss.s2 * k
+    low = sqrt(0.5 * (plain + sqrt(plain * plain + 16.0 * bend * k * k)))
+
+    def holds(spacing: float) -> bool:
+        e = elastic(string, spacing, rate, exact_waves(string, spacing, rate, powers))
+        return passive(e, tension, a, a * (lost / (spacing * spacing)))
+
+    if holds(low):
+        return low
+    high = 1.25 * low
+    while not holds(high):
+        low, high = high, 1.25 * high
+    while high - low > 1e-9 * high:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
