@@ -19,8 +19,7 @@ def lead(s: Strand, b: Bridge, t: Any) -> None:
             p.last[k], p.level[k], p.next[k] = b.last[h], b.level[h], b.next[h]
             continue
         if p.state[k] == WAITING and t >= p.begin[k]:
-            p.state[k], p.level[k], p.next[k] = THERE, course(p, k, t), course(p, k, t)
-            s.fold.stale[0] = 1
+            come(s, k, t)
         if p.state[k] == THERE and t >= p.end[k]:
             leave(s, k)
         p.last[k], p.level[k] = p.level[k], p.next[k]
@@ -49,6 +48,16 @@ def course(p: Points, k: Any, t: Any) -> Any:
 
 
 @native
+def come(s: Strand, k: Any, t: Any) -> None:
+    """A counterpart is there from now on, at rest; a mass comes with the speed of its point."""
+    p = s.points
+    step = p.now[k] - p.before[k]
+    p.lost[1] += 0.5 * p.heft[k] * step * step
+    p.state[k], p.level[k], p.next[k] = THERE, course(p, k, t), course(p, k, t)
+    s.fold.stale[0] = 1
+
+
+@native
 def leave(s: Strand, k: Any) -> None:
     """A counterpart goes for good, and what it held with it."""
     p = s.points
@@ -72,12 +81,14 @@ def slip(s: Strand) -> None:
 
 @native
 def throw(b: Bridge, t: Any) -> None:
-    """Let hammers fly whose time has come."""
+    """Let hammers fly whose time has come, and have all of them where they go if nothing hits them."""
     for h in range(b.flying.size):
         if b.flying[h] == 0 and t >= b.begin[h]:
-            b.flying[h], b.level[h], b.last[h] = 1, b.height[h], b.height[h] - b.speed[h]
-            b.next[h] = 2.0 * b.level[h] - b.last[h] + b.mobility[h] * b.weight[h]
-            b.work[0] += 0.5 * b.speed[h] * b.speed[h] / b.mobility[h]
+            b.flying[h], b.level[h], b.pace[h] = 1, b.height[h], b.speed[h]
+            b.work[0] += 0.5 * b.pace[h] * b.pace[h] / b.mobility[h]
+        b.last[h] = b.level[h] - b.pace[h]
+        b.next[h] = b.level[h] + b.pace[h] + b.mobility[h] * b.weight[h]
+        b.hit[h] = 0.0
 
 
 @native
@@ -85,8 +96,6 @@ def fly(b: Bridge) -> None:
     """One step of all hammers, with what hit them."""
     for h in range(b.flying.size):
         if b.flying[h] == 1:
-            after = b.next[h] - b.mobility[h] * b.hit[h]
-            b.work[0] += 0.5 * b.weight[h] * (after - b.last[h])
-            b.last[h], b.level[h] = b.level[h], after
-            b.next[h] = 2.0 * b.level[h] - b.last[h] + b.mobility[h] * b.weight[h]
-        b.hit[h] = 0.0
+            pace = b.pace[h] + b.mobility[h] * (b.weight[h] - b.hit[h])
+            b.work[0] += 0.5 * b.weight[h] * (b.pace[h] + pace)
+            b.level[h], b.pace[h] = b.level[h] + pace, pace

@@ -80,13 +80,16 @@ def grasp(s: Strand, at: Any) -> Any:
 
 @inlined
 def bound(s: Strand, at: Any, moved: Any) -> Any:
-    """A link's force where its point has moved so far in two steps: F = 2 a psi + q D + 2 (m/k^2) (u - u-)."""
+    """A link's force where its point has moved so far in two steps: F = 2 a psi + (a^2 + r) D - (m/k^2) (u+ - 2 u + u-).
+
+    D is how far its counterpart has gone beyond the point; a mass has none.
+    """
     p = s.points
     if p.state[at] != THERE:
         return 0.0
     way = p.next[at] - p.last[at] - moved
-    stepped = p.now[at] - p.before[at]
-    return 2.0 * p.root[at] * p.psi[at] + grasp(s, at) * way + 2.0 * p.heft[at] * stepped
+    pulled = 2.0 * p.root[at] * p.psi[at] + (p.root[at] * p.root[at] + p.grip[at] * p.resist[at]) * way
+    return pulled + p.heft[at] * (2.0 * (p.now[at] - p.before[at]) - moved)
 
 
 @native
@@ -119,15 +122,17 @@ def settle_links(s: Strand, surge: Any) -> None:
             u -= f.lean[at, d] * surge[d]
         for k in range(others):
             u += f.answer[k, at] * p.force[k]
-        way = p.next[at] - p.last[at] - (u - p.before[at])
-        p.force[at] = bound(s, at, u - p.before[at])
-        p.psi[at] += p.root[at] * way
-        p.lost[0] += 0.5 * p.grip[at] * p.resist[at] * way * way
-        p.lost[1] += 0.5 * p.force[at] * (p.next[at] - p.last[at])
+        moved = u - p.before[at]
+        led = p.next[at] - p.last[at]
+        p.force[at] = bound(s, at, moved)
+        inertia = p.heft[at] * (2.0 * (p.now[at] - p.before[at]) - moved)
+        p.psi[at] += p.root[at] * (led - moved)
+        p.lost[0] += 0.5 * p.grip[at] * p.resist[at] * (led - moved) * (led - moved)
+        p.lost[1] += 0.5 * (p.force[at] - inertia) * led
 
 
 @native
-def stretch(s: Strand, now: Any, after: Any, pull: Any) -> None:
+def stretch(s: Strand, now: Any, after: Any, pull: Any, square: Any) -> None:
     """Fold what the string's own length does to it: F = -kc (s+ + s-) on the row w = b^2 y, with s = w.y.
 
     That is Kirchhoff and Carrier's tension with an energy of kc s+^2 / 2; `after` is y+ as yet without any force.
@@ -145,7 +150,7 @@ def stretch(s: Strand, now: Any, after: Any, pull: Any) -> None:
     for d in range(pull.size):
         t.lean[d] = 0.0
         for j in range(s.now.size):
-            t.lean[d] += s.ends.weight[j, d] * t.sway[count + j]
+            t.lean[d] += s.ends.weight[j, d] * t.sway[count + j] * square
     for k in range(count):
         f.held[k] += t.sway[k] * t.sums[3]
     for d in range(pull.size):

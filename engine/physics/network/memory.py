@@ -20,21 +20,30 @@ class Bank:
     forward: Vector  # 2 R cos(w k)
     backward: Vector  # R^2
     spread: Vector  # (k^2/m) C
+    inject: Vector  # modal displacement per newton of excitation
     rows: Matrix  # [R, M]
     response: Matrix  # [S, R]: displacement of a row per newton at one of the first S rows
     inertia: Vector  # m / 2k^2
     spring: Vector  # k* / 8
     even: Vector
     odd: Vector
+    earlier: Vector  # the step before those, where it is metered
     free: Vector  # [R]: rows without the step's forces, then with them
 
 
 @record
-class Gauge:
-    """What meters a bank."""
+class Recipe:
+    """What a bank is made of again when its tension or damping changes: by the names of retune.ModalTuning."""
 
-    resistance: Vector  # r* / 4k
-    earlier: Vector
+    bend: Vector
+    pull: Vector
+    decay: Vector
+    shrink: Vector
+    strike: Vector
+    mass: float
+    step: float
+    length: float
+    scratch: Vector
 
 
 @record
@@ -44,6 +53,7 @@ class Ends:
     weight: Matrix  # [E, r]: its motion per motion of the bridge
     inertia: Vector  # [E] rho L / 3
     tension: Vector  # [E] T / L
+    ratio: Vector  # [E]: a plane's tension, of the string's
     carried: Matrix  # [R, r]: of a row, per motion of the bridge, with all modes at rest
     lean: Matrix  # [R, r]: less of a row per second difference of the bridge's motion
     load: Matrix  # [r, r]: force on the bridge per second difference
@@ -121,8 +131,7 @@ class Strand:
     """One string."""
 
     bank: Bank
-    gauge: Gauge
-    inject: Vector  # modal displacement per newton of excitation
+    recipe: Recipe
     ends: Ends
     points: Points
     fold: Fold
@@ -130,13 +139,14 @@ class Strand:
     now: Vector  # [E] ends: rho/b y summed
     before: Vector  # [E]
     felt: Vector  # [r] N: what it did to the bridge in the last step
+    rest: Vector  # [M] m: where it rests on a bridge at rest
+    rest_psi: Vector  # [P]
 
 
 @record
 class Bridge:
     """A bridge, the body below, and hammers."""
 
-    gauge: Gauge
     bank: Bank  # rows: the bridge's directions, then the channels
     load: Matrix  # [r, r]: of all strings
     mixed: Matrix  # [r, r] 1 + Wb G
@@ -153,10 +163,11 @@ class Bridge:
     mobility: Vector  # of each hammer, k^2/m
     weight: Vector
     begin: Vector  # step at which it flies
-    speed: Vector  # m a step
+    speed: Vector  # m a step, at first
     height: Vector
     flying: Integers
-    next: Vector
+    pace: Vector  # m a step
+    next: Vector  # without being hit
     level: Vector
     last: Vector
     hit: Vector  # N: by all strings together

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from engine.compiled import called_by_python, copy, native
 from engine.physics.excitation import pulse
-from engine.physics.network.memory import THERE, Bank, Bridge, Gauge, Strand, island, strand
+from engine.physics.network.coming import sounds
+from engine.physics.network.memory import THERE, Bank, Bridge, Strand, island, strand
 from engine.physics.network.stepping import step, tell
 from engine.physics.network.weaving import Woven
 from engine.physics.record import MOST_AT_ONCE
@@ -98,20 +99,23 @@ def meter(base: Any, force: Any, knock: Any, book: Ledger) -> None:
         odd = b.clock[0] & 1
         for m in range(strings):
             s = strand(base + i.strands[m])
-            copy(s.bank.even if odd else s.bank.odd, s.gauge.earlier)
-        copy(b.bank.even if odd else b.bank.odd, b.gauge.earlier)
+            copy(s.bank.even if odd else s.bank.odd, s.bank.earlier)
+        copy(b.bank.even if odd else b.bank.odd, b.bank.earlier)
         step(base, force[n], knock[n])
         tell(base, book.out[n])
         point = 0
         still = parts = work = 0.0
         for m in range(strings):
             s = strand(base + i.strands[m])
-            newest, last = (s.bank.even, s.bank.odd) if odd else (s.bank.odd, s.bank.even)
-            lost, worked = spent(s.bank, s.gauge, s.inject, newest)
-            book.sums[0] += lost
-            book.sums[1] += worked * force[n, m]
             still += s.points.lost[0]
             work += s.points.lost[1]
+            if not sounds(base, m):
+                point += s.points.psi.size
+                continue
+            newest, last = (s.bank.even, s.bank.odd) if odd else (s.bank.odd, s.bank.even)
+            lost, worked = spent(s.bank, newest)
+            book.sums[0] += lost
+            book.sums[1] += worked * force[n, m]
             book.strings[n, m] = vibrating(s.bank, newest, last) + hanging(s, b, i.per_second)
             book.contact[n, m] = stored(s)
             for d in range(b.now.size):
@@ -120,7 +124,7 @@ def meter(base: Any, force: Any, knock: Any, book: Ledger) -> None:
                 book.force[n, point] = s.points.force[k]
                 point += 1
         newest, last = (b.bank.even, b.bank.odd) if odd else (b.bank.odd, b.bank.even)
-        lost, _ = spent(b.bank, b.gauge, b.bank.spread, newest)
+        lost, _ = spent(b.bank, newest)
         book.sums[0] += lost
         for d in range(b.now.size):
             book.sums[1] += 0.5 * knock[n, d] * (b.now[d] - came_from(b, d))
@@ -138,14 +142,14 @@ def came_from(b: Bridge, d: Any) -> Any:
 
 
 @native
-def spent(bank: Bank, g: Gauge, inject: Any, newest: Any) -> Any:
+def spent(bank: Bank, newest: Any) -> Any:
     """What a bank lost in the step, and the work of a newton where it is struck."""
     lost = moved = 0.0
     for i in range(newest.size):
-        span = newest[i] - g.earlier[i]
-        lost += g.resistance[i] * span * span
+        span = newest[i] - bank.earlier[i]
         if bank.spread[i] > 0.0:
-            moved += inject[i] / bank.spread[i] * span
+            lost += 0.25 * (1.0 - bank.backward[i]) / bank.spread[i] * span * span  # r*/4k, whatever it is tuned to
+            moved += bank.inject[i] / bank.spread[i] * span
     return lost, 0.5 * moved
 
 
@@ -191,7 +195,6 @@ def flown(b: Bridge) -> Any:
     """What hammers carry."""
     total = 0.0
     for h in range(b.flying.size):
-        step = b.level[h] - b.last[h]
         if b.flying[h] == 1:
-            total += 0.5 * step * step / b.mobility[h]
+            total += 0.5 * b.pace[h] * b.pace[h] / b.mobility[h]
     return total

@@ -37,6 +37,7 @@ def lay_to_rest(b: Bridge, strands: list[Strand], found: list[list[Meeting]]) ->
     psi[pressed] = contact.psi_at(low[pressed] - where[pressed], obstacles, exponent)
     for s, first in zip(strands, np.cumsum([0] + [s.points.psi.size for s in strands])):
         s.points.psi[:] = psi[first : first + s.points.psi.size]
+        s.rest_psi[:] = s.points.psi
 
 
 def stiffness(bank: Bank) -> Array:
@@ -77,6 +78,7 @@ def _place(b: Bridge, strands: list[Strand], force: Array, where: Array) -> None
         s.bank.even[:] = product(own, s.bank.rows[: own.size]) / stiffness(s.bank)
         s.points.now[:] = where[first : first + own.size]
         pull += product(own, s.ends.carried[: own.size])
+        s.rest[:] = s.bank.even
         settle_memory(s)
         first += own.size
     b.now[:] = product(bridge_answer(b, strands), pull)

@@ -20,7 +20,7 @@ def predict(s: Strand, b: Bridge, now: Any, after: Any, force: Any, square: Any)
     bank, count = s.bank, s.points.psi.size
     advance(bank.forward, bank.backward, now, after)
     if force != 0.0:
-        add(force, s.inject, after)
+        add(force, bank.inject, after)
     project(bank.rows, after, bank.free)
     for j in range(s.now.size):
         end = 0.0
@@ -34,7 +34,7 @@ def predict(s: Strand, b: Bridge, now: Any, after: Any, force: Any, square: Any)
         for d in range(b.now.size):
             s.fold.held[k] += s.ends.carried[k, d] * b.ahead[d]
     if s.stretch.square.size:
-        stretch(s, now, after, b.pull)
+        stretch(s, now, after, b.pull, square)
     if s.fold.stale[0]:
         refold(s)
         b.stale[0] = 1

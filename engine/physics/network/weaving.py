@@ -10,15 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import elementwise
 from engine.aligned import zeros
 from engine.elementary import cos, exp2
 from engine.layout import Arena, fields_of, lay, seen, size_of
 from engine.physics import modal
 from engine.physics.linear import product
+from engine.physics.network.coming import hang
 from engine.physics.network.meetings import Meeting, laid_out, meetings
 from engine.physics.network.memory import Island, Strand
 from engine.physics.network.resting import lay_to_rest
 from engine.physics.network.parts import Body, Hammer, Network, Plane, Strung
+from engine.physics.retune import HIGHEST
 from engine.physics.string import Array, String
 from engine.vectors import PADDING
 
@@ -91,6 +94,8 @@ def weave(network: Network, rate: float, band: float = inf) -> Woven:
     for write in writers:
         write(block)
     woven = Woven(network, rate, tuple(planes), tuple(tuple(points) for points in found), block, block)
+    for n in range(len(places)):
+        hang(woven.base + places[n], rate)
     lay_to_rest(woven.island.bridge, [woven.strand(n) for n in range(len(places))], found)
     return replace(woven, image=block.copy())
 
@@ -135,27 +140,22 @@ def _padded(array: Array) -> Array:
 def bank(m: modal.Modes, mass: Array, rows: Array, sources: int, rate: float) -> dict[str, Any]:
     """Modes of such masses (kg), seen by rows, the first of which forces act on."""
     k = 1.0 / rate
-    r, o, a_star, b_star, c = modal.poles(m, rate)
+    r, o, a_star, _, c = modal.poles(m, rate)
     heard, gain = _padded(rows), _padded(k * k / mass * c)
     return dict(
         forward=_padded(2.0 * r * o),
         backward=_padded(r * r),
         spread=gain,
+        inject=zeros(gain.size),
         rows=heard,
         response=modal.point_response(heard, gain, sources),
         inertia=_padded(0.5 * mass / (k * k)),
         spring=_padded(0.5 * mass * a_star / (k * k)),
         even=zeros(gain.size),
         odd=zeros(gain.size),
+        earlier=zeros(gain.size),
         free=zeros(len(heard)),
     )
-
-
-def gauge(m: modal.Modes, mass: Array, rate: float) -> dict[str, Array]:
-    """What meters such modes."""
-    b_star = modal.poles(m, rate)[3]
-    resistance = _padded(0.5 * mass * b_star * (rate * rate))
-    return {"resistance": resistance, "earlier": zeros(resistance.size)}
 
 
 def _strand(strung: Strung, planes: Planes, found: list[Meeting], body: Body, rate: float) -> dict[str, Any]:
@@ -170,7 +170,8 @@ def _strand(strung: Strung, planes: Planes, found: list[Meeting], body: Body, ra
     blow = np.zeros(b.size)
     if strung.excitation is not None:
         blow = place_row(planes, strung.excitation.position * string.length, strung.struck)
-    hangs = _ends(strung, planes, found, body, own["response"], rate)
+    own["inject"] = _padded(own["spread"][: b.size] * blow)
+    hangs = _ends(strung, planes, found, body)
     fold = dict(
         answer=zeros((count, count)),
         lean=zeros((count, directions)),
@@ -183,8 +184,7 @@ def _strand(strung: Strung, planes: Planes, found: list[Meeting], body: Body, ra
     )
     return dict(
         bank=own,
-        gauge=gauge(planes.modes, mass, rate),
-        inject=_padded(own["spread"][: b.size] * blow),
+        recipe=recipe(strung, planes, float(mass[0]), blow, rate),
         ends=hangs,
         points=laid_out(found, ends, rate),
         fold=fold,
@@ -192,14 +192,14 @@ def _strand(strung: Strung, planes: Planes, found: list[Meeting], body: Body, ra
         now=zeros(ends),
         before=zeros(ends),
         felt=zeros(directions),
+        rest=zeros(own["spread"].size),
+        rest_psi=zeros(count),
     )
 
 
-def _ends(
-    strung: Strung, planes: Planes, found: list[Meeting], body: Body, response: Array, rate: float
-) -> dict[str, Array]:
+def _ends(strung: Strung, planes: Planes, found: list[Meeting], body: Body) -> dict[str, Array]:
     """How the string hangs on the bridge (SOUND.md B2)."""
-    length, count, k = strung.string.length, len(found), 1.0 / rate
+    length, count = strung.string.length, len(found)
     weight = np.array([[strung.weight * seen_from(d, own) for d in body.directions] for own in planes.angles])
     places = [(point.at, point.angle, 0.0 if point.on_bridge else 1.0) for point in found]
     places += [(place.at, place.angle, 1.0) for place in strung.listening]
@@ -209,16 +209,34 @@ def _ends(
     carried = product(lever, weight)
     inertia = np.full(len(planes.angles), strung.string.density * length / 3.0)
     tension = np.array([own.tension / length for own in planes.strings])
-    moved = response[count:, :]  # rows per newton at the ends
-    own = (np.diag(inertia) - moved[:, count : count + inertia.size] / (k * k)) / (k * k) + np.diag(0.25 * tension)
-    return dict(
-        weight=weight,
-        inertia=inertia,
-        tension=tension,
-        carried=np.concatenate([carried[:count], np.zeros((inertia.size, weight.shape[1])), carried[count:]]),
-        lean=product(np.ascontiguousarray(moved[:, :count].T), weight) / (k * k) - carried[:count],
-        load=product(np.ascontiguousarray(weight.T), product(own, weight)),
-    )
+    return {
+        "weight": weight,
+        "inertia": inertia,
+        "tension": tension,
+        "ratio": np.array([own.tension / strung.string.tension for own in planes.strings]),
+        "carried": np.concatenate([carried[:count], np.zeros((inertia.size, weight.shape[1])), carried[count:]]),
+        "lean": zeros((count, weight.shape[1])),  # these two by `hang`
+        "load": zeros((weight.shape[1], weight.shape[1])),
+    }
+
+
+def recipe(strung: Strung, planes: Planes, mass: float, strike: Array, rate: float) -> dict[str, Any]:
+    """What the bank is made of again by retune.tune_modes."""
+    string, b, k = strung.string, planes.modes.wavenumber, 1.0 / rate
+    share = np.array([own.tension / string.tension for own in planes.strings])[planes.plane]
+    bend = _padded(string.stiffness * (b * b * (b * b)) / string.density)
+    bend[b.size :] = 4.0 * HIGHEST / (k * k)  # padding lies above Nyquist
+    return {
+        "bend": bend,
+        "pull": _padded(b * b / string.density * share),
+        "decay": _padded(planes.modes.decay),
+        "shrink": _padded(elementwise.exp(-planes.modes.decay * k)),
+        "strike": _padded(strike),
+        "mass": mass,
+        "step": k,
+        "length": string.length,
+        "scratch": zeros(bend.size),
+    }
 
 
 def _stretch(strung: Strung, planes: Planes, own: dict[str, Any], directions: int) -> dict[str, Any]:
@@ -247,7 +265,7 @@ def _body(body: Body, rate: float) -> dict[str, Any]:
         m, mass, rows = modal.Modes(none, none, none), none, rows[:, :0]
     else:
         m, mass, rows = body_modes(body)
-    return {"bank": bank(m, mass, rows, len(body.directions), rate), "gauge": gauge(m, mass, rate)}
+    return {"bank": bank(m, mass, rows, len(body.directions), rate)}
 
 
 def body_modes(body: Body) -> tuple[modal.Modes, Array, Array]:
@@ -279,6 +297,7 @@ def _bridge(body: Body, hammers: tuple[Hammer, ...], rate: float) -> dict[str, A
         speed=speed * k,
         height=height.astype(float),
         flying=np.zeros(len(hammers), np.int64),
+        pace=zeros(len(hammers)),
         next=zeros(len(hammers)),
         level=zeros(len(hammers)),
         last=zeros(len(hammers)),
