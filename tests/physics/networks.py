@@ -189,6 +189,14 @@ def frequency(signal: np.ndarray, rate: float) -> float:
     return float(rate * (exact.size - 1) / (exact[-1] - exact[0]))
 
 
+def frequency_near(signal: np.ndarray, rate: float, guess: float) -> float:
+    """The frequency of a partial, by how its phase goes on from one half of the signal to the other."""
+    half = signal.size // 2
+    beaten = signal[: 2 * half] * np.exp(-2j * np.pi * guess / rate * np.arange(2 * half))
+    first, second = (np.sum(np.hanning(half) * part) for part in (beaten[:half], beaten[half:]))
+    return float(guess + np.angle(second / first) * rate / (2.0 * np.pi * half))
+
+
 def mobility(body: Body, s: complex) -> complex:
     """Velocity per force at the bridge, of a body that moves in one direction."""
     w0 = [2.0 * np.pi * mode.frequency for mode in body.modes]

@@ -64,7 +64,7 @@ def leave(s: Strand, k: Any) -> None:
     if p.state[k] == THERE:
         step = p.now[k] - p.before[k]
         p.lost[0] += 0.5 * p.psi[k] * p.psi[k] + 0.5 * p.heft[k] * step * step
-    p.psi[k], p.force[k], p.state[k] = 0.0, 0.0, GONE
+    p.psi[k], p.state[k] = 0.0, GONE
     s.fold.stale[0] = 1
 
 
