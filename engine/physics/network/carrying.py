@@ -111,4 +111,17 @@ def sound(b: Bridge, square: Any) -> None:
             bank.free[row] += bank.response[d, row] * b.force[d]
     for o in range(b.heard.shape[1]):
         new, newest, last = bank.free[count + o], b.heard[0, o], b.heard[1, o]
-        b.heard[0, o], b.heard[1, o], b.heard[2, o] = new, newest, (new - 2.0 * newest + last) * square
+        b.heard[0, o], b.heard[1, o] = new, newest
+        b.heard[2, o] = radiated(b, o, (new - 2.0 * newest + last) * square)
+
+
+@native
+def radiated(b: Bridge, o: Any, x: Any) -> Any:
+    """What leaves the body of an acceleration: little of what is slow."""
+    if b.passing.size == 0:
+        return x
+    first, second = b.passed[o, 0], b.passed[o, 1]
+    v1 = b.passing[0] * first + b.passing[1] * (x - second)
+    v2 = second + b.passing[1] * first + b.passing[2] * (x - second)
+    b.passed[o, 0], b.passed[o, 1] = 2.0 * v1 - first, 2.0 * v2 - second
+    return x - b.passing[3] * v1 - v2

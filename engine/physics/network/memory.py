@@ -160,6 +160,8 @@ class Bridge:
     swept: Vector  # [r]: by how much obstacles' forces have changed that so far
     force: Vector  # [r] N: on the body
     heard: Matrix  # [3, channels]: where the channels' sums are, were, and their acceleration
+    passing: Vector  # [4] of the high-pass of radiation, or none
+    passed: Matrix  # [channels, 2]: its memory
     mobility: Vector  # of each hammer, k^2/m
     weight: Vector
     begin: Vector  # step at which it flies

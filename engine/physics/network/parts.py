@@ -185,12 +185,17 @@ class Resonance:
 
 @dataclass(frozen=True)
 class Body:
-    """What the bridge stands on. Without modes it does not move; its directions are angles, one or up to three."""
+    """What the bridge stands on. Without modes it does not move; its directions are angles, one or up to three.
+
+    It radiates from some frequency (Hz) on, if that is given: what is lower is heard less, by 12 dB an octave.
+    """
 
     modes: tuple[Resonance, ...] = ()
     directions: tuple[float, ...] = (0.0,)
+    radiates: float = 0.0
 
     def __post_init__(self) -> None:
+        require("body.radiates", self.radiates, minimum=0.0)
         if not 1 <= len(self.directions) <= MOST_DIRECTIONS:
             limit = f"a bridge moves in 1 to {MOST_DIRECTIONS} directions"
             raise PhysicsError("body.directions", len(self.directions), limit, "give as many")

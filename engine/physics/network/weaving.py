@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from engine import elementwise
 from engine.aligned import zeros
-from engine.elementary import cos, exp2
+from engine.elementary import cos, exp2, tan
 from engine.layout import Arena, fields_of, lay, seen, size_of
 from engine.physics import modal
 from engine.physics.linear import product
@@ -22,7 +22,7 @@ from engine.physics.network.memory import Island, Strand
 from engine.physics.network.resting import lay_to_rest
 from engine.physics.network.parts import Body, Hammer, Network, Plane, Strung
 from engine.physics.retune import HIGHEST
-from engine.physics.string import Array, String
+from engine.physics.string import Array, String, require
 from engine.vectors import PADDING
 
 Writers = list[Callable[[NDArray[np.uint8]], None]]
@@ -277,6 +277,16 @@ def body_modes(body: Body) -> tuple[modal.Modes, Array, Array]:
     return m, np.array([mode.mass for mode in body.modes]), np.ascontiguousarray(rows)
 
 
+def high_pass(frequency: float, rate: float) -> Array:
+    """Butterworth's of second order as two integrators by the trapezoidal rule (Zavalishin): a1, a2, a3 and its damping."""
+    if frequency == 0.0:
+        return zeros(0)
+    require("body.radiates", frequency, below=0.45 * rate, unit=" Hz")
+    g, damping = tan(np.pi * frequency / rate), sqrt(2.0)
+    a1 = 1.0 / (1.0 + g * (g + damping))
+    return np.array([a1, g * a1, g * g * a1, damping])
+
+
 def _bridge(body: Body, hammers: tuple[Hammer, ...], rate: float) -> dict[str, Any]:
     count, k = len(body.directions), 1.0 / rate
     throwing = [
@@ -291,6 +301,8 @@ def _bridge(body: Body, hammers: tuple[Hammer, ...], rate: float) -> dict[str, A
         **squares,
         **vectors,
         heard=zeros((3, body.channels)),
+        passing=high_pass(body.radiates, rate),
+        passed=zeros((body.channels, 2)),
         mobility=k * k / mass,
         weight=weight.astype(float),
         begin=start * rate,
