@@ -33,7 +33,8 @@ from engine.physics.network.weaving import Woven, weave
 from engine.physics.problem import Contact
 from engine.physics.string import Loss, String
 
-SEVEN = (95.0, 210.0, 330.0, 520.0, 900.0, 1700.0, 3100.0)  # Hz: a body as in SOUND.md B9
+LOSSLESS = Loss()
+SEVEN = (95.0, 210.0, 330.0, 520.0, 900.0, 1700.0, 3100.0)  # Hz: a body of seven modes
 SEVEN_Q = (20.0, 25.0, 30.0, 30.0, 40.0, 40.0, 40.0)
 SEVEN_MASS = (0.3, 0.2, 0.25, 0.3, 0.3, 0.3, 0.3)
 
@@ -63,7 +64,9 @@ def angle(rng: Any, planes: int) -> float:
 def barriers(rng: Any, string: String, planes: int) -> list[PortLike]:
     found: list[PortLike] = []
     for _ in range(rng.integers(0, 3)):
-        law = Contact(power(rng, 3.0, 10.0), float(rng.choice([1.0, 1.3, 1.5, 2.5])), float(rng.choice([0.0, 0.5, 50.0])))
+        law = Contact(
+            power(rng, 3.0, 10.0), float(rng.choice([1.0, 1.3, 1.5, 2.5])), float(rng.choice([0.0, 0.5, 50.0]))
+        )
         height = -rng.uniform(0.0, 2e-3) * rng.integers(0, 2) + 2e-5 * (rng.random() < 0.1)
         stands = str(rng.choice([BRIDGE, FRAME]))
         moving = Travel(rng.uniform(-1e-3, 1e-3), rng.uniform(0.0, 0.01), rng.uniform(0.0, 0.02))
@@ -147,7 +150,9 @@ def random_body(rng: Any) -> Body:
 def random_network(rng: Any, most: int = 5) -> Network:
     """Strings, contacts, ports, hammers, body, stretching: any of them."""
     hammers = tuple(
-        Hammer(power(rng, -3.0, -1.5), rng.uniform(0.1, 5.0), -1e-5, rng.uniform(0.0, 0.01), -0.1 * (rng.random() < 0.3))
+        Hammer(
+            power(rng, -3.0, -1.5), rng.uniform(0.1, 5.0), -1e-5, rng.uniform(0.0, 0.01), -0.1 * (rng.random() < 0.3)
+        )
         for _ in range(rng.integers(0, 3))
     )
     strings = tuple(random_string(rng, len(hammers)) for _ in range(rng.integers(1, most + 1)))
@@ -160,7 +165,7 @@ def seven(weights: tuple[float, ...] = (1.0, 0.8, -0.9, 1.0, 0.7, 1.0, 0.6)) -> 
     return Body(tuple(Resonance(*parts, (w,)) for *parts, w in zip(SEVEN, SEVEN_Q, SEVEN_MASS, weights)))
 
 
-def baj(cents: float = 0.0, loss: Loss = Loss(), stiffness: float = 0.0) -> String:
+def baj(cents: float = 0.0, loss: Loss = LOSSLESS, stiffness: float = 0.0) -> String:
     """A sitar's first string."""
     return String(0.88, 5.55e-4, 58.8 * 2.0 ** (cents / 600.0), stiffness, loss)
 
@@ -202,8 +207,6 @@ def mobility(body: Body, s: complex) -> complex:
     w0 = [2.0 * np.pi * mode.frequency for mode in body.modes]
     parts = zip(body.modes, w0)
     return sum(m.shape[0] ** 2 * s / (m.mass * (s * s + w / m.quality * s + w * w)) for m, w in parts)
-
-
 
 
 def laws(rng: Any, network: Network, rate: float, steps: int = 300, parts: int = 4) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """Bodies: a few by name, and the modes that nobody has counted, drawn at random with a plate's mean mobility.
 
 A plate of mass M with n modes a hertz has Re Y = n/4M on the mean (Langley); listed modes take the place of the lowest.
-Figures and their sources: SOUND.md E2 to E5; what is estimated there is estimated here.
+Figures and their sources: README.md beside this file, section 9.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def chances(seed: int) -> Iterator[float]:
         z = state
         z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-        yield ((z ^ (z >> 31)) + 0.5) / 2.0**64
+        yield ((z ^ (z >> 31)) + 0.5) / (mask + 1)
 
 
 def modes(plate: Plate, directions: int = 1) -> tuple[Resonance, ...]:
@@ -101,9 +101,7 @@ BODIES = {
         radiates=200.0,
     ),
     "biwa": Named(((300.0, 20.0), (700.0, 20.0), (1200.0, 20.0)), 0.5, radiates=250.0),
-    "violin": Named(
-        ((275.0, 20.0), (400.0, 30.0), (450.0, 40.0), (540.0, 40.0), (2500.0, 3.0)), 0.06, radiates=250.0
-    ),
+    "violin": Named(((275.0, 20.0), (400.0, 30.0), (450.0, 40.0), (540.0, 40.0), (2500.0, 3.0)), 0.06, radiates=250.0),
     "harpsichord": Named(((110.0, 25.0),), 0.16, radiates=80.0),
     "piano": Named(((66.0, 50.0), (95.0, 50.0), (114.0, 50.0)), 9.0, radiates=66.0),
 }
@@ -120,10 +118,12 @@ def named(name: str, scale: float = 1.0, weight: float = 1.0) -> Body:
         raise PhysicsError("body", name, f"must be one of {', '.join(BODIES)}", "choose one, or list its modes")
     require("body.scale", scale, above=0.0)
     require("body.weight", weight, above=0.0)
-    about, found = BODIES[name], []
+    about, found = BODIES[name], list[Resonance]()
     plate = PLATES.get(name)
-    above = modes(Plate(plate.density / scale, plate.mass * weight, plate.loss, plate.low * scale, plate.high * scale)) \
-        if plate else ()  # fmt: skip
+    above: tuple[Resonance, ...] = ()
+    if plate:
+        low, high = plate.low * scale, plate.high * scale
+        above = modes(Plate(plate.density / scale, plate.mass * weight, plate.loss, low, high))
     for n, (frequency, quality) in enumerate(about.peaks):
         # Neighbours sound against each other, so that above them all little is left, as of a body that is no mass.
         sign = -1.0 if n % 2 else 1.0

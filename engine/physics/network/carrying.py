@@ -1,7 +1,7 @@
 """The bridge: what all strings do to it, how it goes on, and the body below it.
 
-In a step the strings are first taken as if the bridge went on as it does, to 2 z - z-. They pull at it then with `pull`,
-and with `load` less for each unit that it goes elsewhere, which is its surge A = z+ - 2 z + z-:
+In a step the strings are first taken as if the bridge went on as it does, to 2 z - z-. They pull at it then with
+`pull`, and with `load` less for each unit that it goes elsewhere, which is its surge A = z+ - 2 z + z-:
 
     A = (1 + Wb G)^-1 (z* - 2 z + z-) + (1 + Wb G)^-1 Wb pull,    f_b = pull - G A
 

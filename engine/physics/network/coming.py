@@ -1,7 +1,7 @@
 """Strings that come, go and are bent while others sound: what of a network is made anew then, in compiled code.
 
-A string comes at rest in the frame of a bridge that moves. That puts in mu/2 (z')^2 + tau/2 z^2, microjoules, and no click;
-to take one out only loses. A bend keeps the state, as retune.py does.
+A string comes at rest in the frame of a bridge that moves. That puts in mu/2 (z')^2 + tau/2 z^2, microjoules, and no
+click; to take one out only loses. A bend keeps the state, as retune.py does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.vectors import project
 
 @called_by_python
 def hang(at: Any, per_second: Any) -> None:
-    """How a string leans on the bridge, and its load, from the answers of its ends (SOUND.md B2)."""
+    """How a string leans on the bridge, and its load, from the answers of its ends (README.md, 2)."""
     s = strand(at)
     e, count, square = s.ends, s.points.psi.size, per_second * per_second
     for d in range(e.load.shape[0]):
@@ -39,7 +39,9 @@ def bend(base: Any, n: Any, tension: Any, damping: Any) -> None:
     """Give a string another tension (N) and an added decay rate (1/s) while it sounds."""
     i = island(base)
     s = strand(base + i.strands[n])
-    tune_modes(s.recipe, tension, damping, s.bank, s.recipe.scratch)
+    recipe: Any = s.recipe
+    bank: Any = s.bank  # by the names that a string alone has for the same
+    tune_modes(recipe, tension, damping, bank, s.recipe.scratch)
     for j in range(s.now.size):
         s.ends.tension[j] = tension * s.ends.ratio[j] / s.recipe.length
     hang(base + i.strands[n], i.per_second)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import inlined, native
-from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Points, Strand
+from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Contacts, Strand
 
 
 @native
@@ -31,7 +31,7 @@ def lead(s: Strand, b: Bridge, t: Any) -> None:
 
 
 @inlined
-def way(p: Points, k: Any, t: Any) -> Any:
+def way(p: Contacts, k: Any, t: Any) -> Any:
     """Share of its way that a counterpart has gone."""
     if t <= p.begin[k]:
         return 0.0 if p.span[k] > 0.0 or t < p.begin[k] else 1.0
@@ -42,7 +42,7 @@ def way(p: Points, k: Any, t: Any) -> Any:
 
 
 @inlined
-def course(p: Points, k: Any, t: Any) -> Any:
+def course(p: Contacts, k: Any, t: Any) -> Any:
     """Where it is then."""
     return p.low[k] + p.by[k] * way(p, k, t)
 

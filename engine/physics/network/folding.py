@@ -80,9 +80,10 @@ def grasp(s: Strand, at: Any) -> Any:
 
 @inlined
 def bound(s: Strand, at: Any, moved: Any) -> Any:
-    """A link's force where its point has moved so far in two steps: F = 2 a psi + (a^2 + r) D - (m/k^2) (u+ - 2 u + u-).
+    """A link's force where its point has moved so far in two steps.
 
-    D is how far its counterpart has gone beyond the point; a mass has none.
+    F = 2 a psi + (a^2 + r) D - (m/k^2) (u+ - 2 u + u-), where D is how far its counterpart has gone beyond the point; a
+    mass has none.
     """
     p = s.points
     if p.state[at] != THERE:

@@ -14,7 +14,7 @@ WAITING, THERE, GONE = range(3)  # a counterpart's states
 
 
 @record
-class Bank:
+class Resonators:
     """Modes: what advances them, and two steps that take turns at being the newest."""
 
     forward: Vector  # 2 R cos(w k)
@@ -60,7 +60,7 @@ class Ends:
 
 
 @record
-class Points:
+class Contacts:
     """What touches a string, point by point."""
 
     obstacles: int  # counts, in this order
@@ -130,10 +130,10 @@ class Stretch:
 class Strand:
     """One string."""
 
-    bank: Bank
+    bank: Resonators
     recipe: Recipe
     ends: Ends
-    points: Points
+    points: Contacts
     fold: Fold
     stretch: Stretch
     now: Vector  # [E] ends: rho/b y summed
@@ -147,7 +147,7 @@ class Strand:
 class Bridge:
     """A bridge, the body below, and hammers."""
 
-    bank: Bank  # rows: the bridge's directions, then the channels
+    bank: Resonators  # rows: the bridge's directions, then the channels
     load: Matrix  # [r, r]: of all strings
     mixed: Matrix  # [r, r] 1 + Wb G
     give: Matrix  # [r, r] its inverse

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from engine.compiled import called_by_python, copy, native
 from engine.physics.excitation import pulse
 from engine.physics.network.coming import sounds
-from engine.physics.network.memory import THERE, Bank, Bridge, Strand, island, strand
+from engine.physics.network.memory import THERE, Bridge, Resonators, Strand, island, strand
 from engine.physics.network.stepping import step, tell
 from engine.physics.network.weaving import Woven
 from engine.physics.record import MOST_AT_ONCE
@@ -53,15 +53,16 @@ def ledger(w: Woven, steps: int) -> Ledger:
     i = w.island
     directions, strings = i.bridge.now.size, len(w.network.strings)
     listened = sum(len(strung.listening) for strung in w.network.strings)
-    return Ledger(
-        np.zeros((steps, directions + i.bridge.heard.shape[1] + listened)),
-        *(np.zeros((steps, strings)) for _ in range(2)),
-        *(np.zeros(steps) for _ in range(4)),
-        np.zeros((steps, directions)),
-        np.zeros((steps, strings, directions)),
-        np.zeros((steps, sum(len(own) for own in w.points))),
-        np.zeros(2),
-    )
+    shapes: list[int | tuple[int, ...]] = [
+        (steps, directions + i.bridge.heard.shape[1] + listened),
+        *[(steps, strings)] * 2,
+        *[steps] * 4,
+        (steps, directions),
+        (steps, strings, directions),
+        (steps, sum(len(own) for own in w.points)),
+        2,
+    ]
+    return Ledger._make(np.zeros(shape) for shape in shapes)
 
 
 def observe(w: Woven, steps: int, force: Array | None = None, knock: Array | None = None) -> Ledger:
@@ -71,7 +72,7 @@ def observe(w: Woven, steps: int, force: Array | None = None, knock: Array | Non
     knocking = np.zeros((steps, i.bridge.now.size)) if knock is None else np.ascontiguousarray(knock, float)
     for first in range(0, steps, MOST_AT_ONCE):
         here = slice(first, first + MOST_AT_ONCE)
-        part = Ledger(*(array if name == "sums" else array[here] for name, array in zip(Ledger._fields, book)))
+        part = Ledger._make(array if name == "sums" else array[here] for name, array in zip(Ledger._fields, book))
         meter(w.base, pushing[here], knocking[here], part)
     return book
 
@@ -104,7 +105,7 @@ def meter(base: Any, force: Any, knock: Any, book: Ledger) -> None:
         step(base, force[n], knock[n])
         tell(base, book.out[n])
         point = 0
-        still = parts = work = 0.0
+        still = work = 0.0
         for m in range(strings):
             s = strand(base + i.strands[m])
             still += s.points.lost[0]
@@ -142,7 +143,7 @@ def came_from(b: Bridge, d: Any) -> Any:
 
 
 @native
-def spent(bank: Bank, newest: Any) -> Any:
+def spent(bank: Resonators, newest: Any) -> Any:
     """What a bank lost in the step, and the work of a newton where it is struck."""
     lost = moved = 0.0
     for i in range(newest.size):
@@ -154,7 +155,7 @@ def spent(bank: Bank, newest: Any) -> Any:
 
 
 @native
-def vibrating(bank: Bank, newest: Any, last: Any) -> Any:
+def vibrating(bank: Resonators, newest: Any, last: Any) -> Any:
     """Kinetic and potential energy of modes between the last two steps."""
     total = 0.0
     for i in range(newest.size):
@@ -165,7 +166,7 @@ def vibrating(bank: Bank, newest: Any, last: Any) -> Any:
 
 @native
 def hanging(s: Strand, b: Bridge, per_second: Any) -> Any:
-    """What a string's end on the bridge adds (SOUND.md B4), its lumps, and its stretching."""
+    """What a string's end on the bridge adds (README.md, 4), its lumps, and its stretching."""
     total = 0.0
     for j in range(s.now.size):
         speed = mean = 0.0

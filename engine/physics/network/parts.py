@@ -1,8 +1,8 @@
-"""What a network is made of: strings, what touches them, hammers, a body under their bridge. SI units, angles in radians.
+"""What a network is made of: strings, what touches them, hammers, a body under their bridge. SI units, radians.
 
 A string vibrates in planes. An angle says how far a direction is turned away from upright, the direction in which
-barriers stand: that of a plane, of a port, of the bridge's motion. What belongs to a place sees of a plane the cosine of
-the angle between them.
+barriers stand: that of a plane, of a port, of the bridge's motion. What belongs to a place sees of a plane the cosine
+of the angle between them.
 """
 
 from __future__ import annotations
@@ -10,14 +10,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import inf
 
+from engine.elementary import cos
 from engine.errors import PhysicsError
 from engine.physics.barrier import Barrier, Obstacles
 from engine.physics.excitation import Excitation
 from engine.physics.problem import Contact
 from engine.physics.string import Loss, String, require
 
+ACROSS = 1e-12  # cosine below which two directions do not see each other
 MOST_DIRECTIONS = 3  # in which a bridge moves: up, sideways, and rocking
 BRIDGE, FRAME = "bridge", "frame"  # where what touches a string stands
+
+
+def seen_from(angle: float, other: float) -> float:
+    """How much of one direction lies in another."""
+    cosine = cos(angle - other)
+    return 0.0 if abs(cosine) < ACROSS else cosine
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Where a network rests: barriers that cross a rest line, and springs that hold a string aside, before anything sounds."""
+"""Where a network rests before anything sounds: over barriers that cross a rest line, held by springs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.physics import contact
 from engine.physics.barrier import ContactPoints
 from engine.physics.linear import product
 from engine.physics.network.meetings import LINK, OBSTACLE, Meeting
-from engine.physics.network.memory import THERE, Bank, Bridge, Strand
+from engine.physics.network.memory import THERE, Bridge, Resonators, Strand
 from engine.physics.string import Array
 
 
@@ -22,13 +22,13 @@ def lay_to_rest(b: Bridge, strands: list[Strand], found: list[list[Meeting]]) ->
     if not pressed.any():
         return
     compliance = answers(b, strands)
-    springs = np.array([point.stiffness if point.kind == LINK else 0.0 for point in points]) * there
+    springs = np.array([point.stiffness for point in points]) * there
     for n in np.flatnonzero(springs):
         column = compliance[n].copy()
         compliance -= springs[n] / (1.0 + springs[n] * column[n]) * column[:, None] * column
     force = np.zeros(low.size)
-    obstacles = ContactPoints(low[pressed], low[pressed], np.array([p.stiffness for p in points])[pressed])
-    exponent = np.array([p.exponent for p in points])[pressed]
+    obstacles = ContactPoints(low[pressed], low[pressed], np.array([p.law.stiffness for p in points])[pressed])
+    exponent = np.array([p.law.exponent for p in points])[pressed]
     force[pressed] = contact.equilibrium(compliance[np.ix_(pressed, pressed)], obstacles, exponent)
     where = product(compliance, force)
     force -= springs * where
@@ -40,7 +40,7 @@ def lay_to_rest(b: Bridge, strands: list[Strand], found: list[list[Meeting]]) ->
         s.rest_psi[:] = s.points.psi
 
 
-def stiffness(bank: Bank) -> Array:
+def stiffness(bank: Resonators) -> Array:
     """k* of each mode; of padding one, which nothing moves."""
     return np.where(bank.spring > 0.0, 8.0 * bank.spring, 1.0)
 
@@ -121,7 +121,7 @@ def release(b: Bridge, s: Strand, found: tuple[Meeting, ...], shape: Array) -> N
     for k, point in enumerate(found):
         if point.kind == OBSTACLE and p.state[k] == THERE:
             eta = np.array([max(p.level[k] - p.now[k], 0.0)])
-            law = ContactPoints(eta, eta, np.array([point.stiffness]))
-            p.psi[k] = contact.psi_at(eta, law, point.exponent)[0]
+            law = ContactPoints(eta, eta, np.array([point.law.stiffness]))
+            p.psi[k] = contact.psi_at(eta, law, point.law.exponent)[0]
         elif point.kind == LINK and p.state[k] == THERE:
             p.psi[k] = 2.0 * p.root[k] * (p.level[k] - p.now[k])

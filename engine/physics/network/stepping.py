@@ -77,7 +77,7 @@ def finish(s: Strand, b: Bridge, after: Any, square: Any) -> None:
 
 @inlined
 def feel(s: Strand, b: Bridge, square: Any) -> None:
-    """What a string did to the bridge: the end's inertia and tension, and what stands on the bridge (SOUND.md B5)."""
+    """What a string did to the bridge: the end's inertia and tension, and what stands on the bridge (README.md, 3)."""
     count = s.points.psi.size
     for d in range(b.now.size):
         s.felt[d] = 0.0

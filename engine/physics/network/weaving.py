@@ -12,21 +12,20 @@ from numpy.typing import NDArray
 
 from engine import elementwise
 from engine.aligned import zeros
-from engine.elementary import cos, exp2, tan
+from engine.elementary import exp2, tan
 from engine.layout import Arena, fields_of, lay, seen, size_of
 from engine.physics import modal
 from engine.physics.linear import product
 from engine.physics.network.coming import hang
 from engine.physics.network.meetings import Meeting, laid_out, meetings
 from engine.physics.network.memory import Island, Strand
+from engine.physics.network.parts import Body, Hammer, Network, Plane, Strung, seen_from
 from engine.physics.network.resting import lay_to_rest
-from engine.physics.network.parts import Body, Hammer, Network, Plane, Strung
 from engine.physics.retune import HIGHEST
 from engine.physics.string import Array, String, require
 from engine.vectors import PADDING
 
 Writers = list[Callable[[NDArray[np.uint8]], None]]
-ACROSS = 1e-12  # cosine below which two directions do not see each other
 
 
 class Planes(NamedTuple):
@@ -67,12 +66,6 @@ class Woven:
         self.block[:] = self.image
 
 
-def seen_from(angle: float, other: float) -> float:
-    """How much of one direction lies in another."""
-    cosine = cos(angle - other)
-    return 0.0 if abs(cosine) < ACROSS else cosine
-
-
 def weave(network: Network, rate: float, band: float = inf) -> Woven:
     """A network's memory at a sample rate; no string has modes above `band`."""
     arena, writers = Arena(), Writers()
@@ -80,8 +73,8 @@ def weave(network: Network, rate: float, band: float = inf) -> Woven:
     found = [meetings(strung) for strung in network.strings]
     planes = [_planes(strung, rate, min(band, strung.band)) for strung in network.strings]
     places = [arena.room(size_of(Strand)) for _ in network.strings]
-    for place, *parts in zip(places, network.strings, planes, found):
-        put(arena, writers, Strand, place, _strand(*parts, network.body, rate))
+    for n, strung in enumerate(network.strings):
+        put(arena, writers, Strand, places[n], _strand(strung, planes[n], found[n], network.body, rate))
     whole = {
         "per_second": rate,
         "bridge": _bridge(network.body, network.hammers, rate),
@@ -142,20 +135,20 @@ def bank(m: modal.Modes, mass: Array, rows: Array, sources: int, rate: float) ->
     k = 1.0 / rate
     r, o, a_star, _, c = modal.poles(m, rate)
     heard, gain = _padded(rows), _padded(k * k / mass * c)
-    return dict(
-        forward=_padded(2.0 * r * o),
-        backward=_padded(r * r),
-        spread=gain,
-        inject=zeros(gain.size),
-        rows=heard,
-        response=modal.point_response(heard, gain, sources),
-        inertia=_padded(0.5 * mass / (k * k)),
-        spring=_padded(0.5 * mass * a_star / (k * k)),
-        even=zeros(gain.size),
-        odd=zeros(gain.size),
-        earlier=zeros(gain.size),
-        free=zeros(len(heard)),
-    )
+    return {
+        "forward": _padded(2.0 * r * o),
+        "backward": _padded(r * r),
+        "spread": gain,
+        "inject": zeros(gain.size),
+        "rows": heard,
+        "response": modal.point_response(heard, gain, sources),
+        "inertia": _padded(0.5 * mass / (k * k)),
+        "spring": _padded(0.5 * mass * a_star / (k * k)),
+        "even": zeros(gain.size),
+        "odd": zeros(gain.size),
+        "earlier": zeros(gain.size),
+        "free": zeros(len(heard)),
+    }
 
 
 def _strand(strung: Strung, planes: Planes, found: list[Meeting], body: Body, rate: float) -> dict[str, Any]:
@@ -172,33 +165,33 @@ def _strand(strung: Strung, planes: Planes, found: list[Meeting], body: Body, ra
         blow = place_row(planes, strung.excitation.position * string.length, strung.struck)
     own["inject"] = _padded(own["spread"][: b.size] * blow)
     hangs = _ends(strung, planes, found, body)
-    fold = dict(
-        answer=zeros((count, count)),
-        lean=zeros((count, directions)),
-        load=zeros((directions, directions)),
-        held=zeros(count),
-        column=zeros((count, count)),
-        slant=zeros((count, directions)),
-        ease=zeros(count),
-        stale=np.ones(1, np.int64),
-    )
-    return dict(
-        bank=own,
-        recipe=recipe(strung, planes, float(mass[0]), blow, rate),
-        ends=hangs,
-        points=laid_out(found, ends, rate),
-        fold=fold,
-        stretch=_stretch(strung, planes, own, directions),
-        now=zeros(ends),
-        before=zeros(ends),
-        felt=zeros(directions),
-        rest=zeros(own["spread"].size),
-        rest_psi=zeros(count),
-    )
+    fold = {
+        "answer": zeros((count, count)),
+        "lean": zeros((count, directions)),
+        "load": zeros((directions, directions)),
+        "held": zeros(count),
+        "column": zeros((count, count)),
+        "slant": zeros((count, directions)),
+        "ease": zeros(count),
+        "stale": np.ones(1, np.int64),
+    }
+    return {
+        "bank": own,
+        "recipe": recipe(strung, planes, float(mass[0]), blow, rate),
+        "ends": hangs,
+        "points": laid_out(found, ends, rate),
+        "fold": fold,
+        "stretch": _stretch(strung, planes, own, directions),
+        "now": zeros(ends),
+        "before": zeros(ends),
+        "felt": zeros(directions),
+        "rest": zeros(own["spread"].size),
+        "rest_psi": zeros(count),
+    }
 
 
 def _ends(strung: Strung, planes: Planes, found: list[Meeting], body: Body) -> dict[str, Array]:
-    """How the string hangs on the bridge (SOUND.md B2)."""
+    """How the string hangs on the bridge (README.md, 2)."""
     length, count = strung.string.length, len(found)
     weight = np.array([[strung.weight * seen_from(d, own) for d in body.directions] for own in planes.angles])
     places = [(point.at, point.angle, 0.0 if point.on_bridge else 1.0) for point in found]
@@ -245,16 +238,16 @@ def _stretch(strung: Strung, planes: Planes, own: dict[str, Any], directions: in
     number = np.concatenate([np.arange((planes.plane == n).sum()) for n in range(len(planes.angles))])
     square = np.where(number < strung.stretched, b * b, 0.0)
     size = own["spread"].size if on else 0
-    return dict(
-        square=_padded(square) if on else zeros(0),
-        gain=strung.stretching * strung.string.length / 16.0,
-        shape=zeros((1, size)),
-        moved=zeros((1, size)),
-        sway=zeros(own["free"].size),
-        lean=zeros(directions),
-        sums=zeros(4),
-        length=zeros(1),
-    )
+    return {
+        "square": _padded(square) if on else zeros(0),
+        "gain": strung.stretching * strung.string.length / 16.0,
+        "shape": zeros((1, size)),
+        "moved": zeros((1, size)),
+        "sway": zeros(own["free"].size),
+        "lean": zeros(directions),
+        "sums": zeros(4),
+        "length": zeros(1),
+    }
 
 
 def _body(body: Body, rate: float) -> dict[str, Any]:
@@ -278,7 +271,7 @@ def body_modes(body: Body) -> tuple[modal.Modes, Array, Array]:
 
 
 def high_pass(frequency: float, rate: float) -> Array:
-    """Butterworth's of second order as two integrators by the trapezoidal rule (Zavalishin): a1, a2, a3 and its damping."""
+    """Butterworth's of second order by two integrators and the trapezoidal rule: a1, a2, a3, its damping."""
     if frequency == 0.0:
         return zeros(0)
     require("body.radiates", frequency, below=0.45 * rate, unit=" Hz")
@@ -296,26 +289,26 @@ def _bridge(body: Body, hammers: tuple[Hammer, ...], rate: float) -> dict[str, A
     height = np.array([hammer.height for hammer in hammers])
     vectors = {name: zeros(count) for name in ("now", "before", "ahead", "surge", "pull", "swept", "force")}
     squares = {name: zeros((count, count)) for name in ("load", "mixed", "give", "answer")}
-    return dict(
+    return {
         **_body(body, rate),
         **squares,
         **vectors,
-        heard=zeros((3, body.channels)),
-        passing=high_pass(body.radiates, rate),
-        passed=zeros((body.channels, 2)),
-        mobility=k * k / mass,
-        weight=weight.astype(float),
-        begin=start * rate,
-        speed=speed * k,
-        height=height.astype(float),
-        flying=np.zeros(len(hammers), np.int64),
-        pace=zeros(len(hammers)),
-        next=zeros(len(hammers)),
-        level=zeros(len(hammers)),
-        last=zeros(len(hammers)),
-        hit=zeros(len(hammers)),
-        work=zeros(1),
-        which=np.arange(count),
-        stale=np.ones(1, np.int64),
-        clock=np.zeros(1, np.int64),
-    )
+        "heard": zeros((3, body.channels)),
+        "passing": high_pass(body.radiates, rate),
+        "passed": zeros((body.channels, 2)),
+        "mobility": k * k / mass,
+        "weight": weight.astype(float),
+        "begin": start * rate,
+        "speed": speed * k,
+        "height": height.astype(float),
+        "flying": np.zeros(len(hammers), np.int64),
+        "pace": zeros(len(hammers)),
+        "next": zeros(len(hammers)),
+        "level": zeros(len(hammers)),
+        "last": zeros(len(hammers)),
+        "hit": zeros(len(hammers)),
+        "work": zeros(1),
+        "which": np.arange(count),
+        "stale": np.ones(1, np.int64),
+        "clock": np.zeros(1, np.int64),
+    }

@@ -1,4 +1,4 @@
-"""Strings, bridge and body against theory: poles of the coupled system, exchange, double decay (SOUND.md A2, B4, B9)."""
+"""Strings, bridge and body against theory: poles of the coupled system, exchange, double decay."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_coupled_poles_are_those_of_the_exact_equation(rate: float, cents: float
 
 
 def test_a_body_damps_and_detunes_each_partial_by_its_mobility_there() -> None:
-    """delta s_n = -(T/L) Y(j w_n), and the figures of B9."""
+    """delta s_n = -(T/L) Y(j w_n), and seen figures."""
     body = seven((1.0,) * 7)
     found = poles(weave(Network((Strung(baj()),), body), 96e3, 6e3))
     for n, seen in ((1, -0.16177 - 0.84845j), (3, -0.1328 + 0.7387j), (10, -0.01902 + 0.2276j)):

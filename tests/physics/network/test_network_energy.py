@@ -40,7 +40,7 @@ def test_alone_each_kind_keeps_energy_to_rounding() -> None:
 
 
 def test_what_a_string_does_to_the_bridge_is_what_the_bridge_feels() -> None:
-    """String by string from what it has become (SOUND.md B5), against one number from before the step."""
+    """String by string from what it has become, against one number from before the step."""
     for seed in range(12):
         rng = np.random.default_rng(seed)
         network = random_network(rng)
@@ -61,7 +61,7 @@ def test_the_body_moves_as_the_bridge_does() -> None:
 
 
 def test_a_string_that_comes_brings_what_its_end_weighs_and_no_more() -> None:
-    """Exactly mu/2 z'^2 + tau/2 z^2 (SOUND.md B4), and one that goes takes away what is its own."""
+    """Exactly mu/2 z'^2 + tau/2 z^2, and one that goes takes away what is its own."""
     ratios = []
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -102,7 +102,7 @@ def test_while_it_is_bent_energy_never_rises_between_the_bends() -> None:
 
 
 def test_homogeneous_networks_give_the_same_bits_times_a_power_of_two() -> None:
-    """Linear contact at rest height knows no scale (SOUND.md G4): what is felt of height, exponent, stretching is real."""
+    """Linear contact at rest height knows no scale; height, exponent and stretching do, so they are felt."""
 
     def louder(height: float = 0.0, exponent: float = 1.0, stretching: float = 0.0, factor: float = 4.0) -> bool:
         def play(force: float) -> np.ndarray:

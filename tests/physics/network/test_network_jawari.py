@@ -1,4 +1,4 @@
-"""What a jawari does to the force on the body, and bodies: numbers to hear by (SOUND.md E1, G1 to G5)."""
+"""What a jawari does to the force on the body, and bodies: numbers to hear by."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import pytest
 from physics.networks import baj, from_rest, mobility, released
 
 from engine.errors import PhysicsError
-from engine.physics import modal
 from engine.physics.barrier import Barrier, Obstacles, Polynomial
-from engine.physics.excitation import Excitation
+from engine.physics.excitation import Excitation, pulse
 from engine.physics.network.bodies import BODIES, Plate, modes, named
-from engine.physics.network.metered import run
+from engine.physics.network.metered import observe, run
 from engine.physics.network.parts import Against, Body, Network, Resonance, Strung
 from engine.physics.network.weaving import weave
 from engine.physics.problem import Contact
@@ -49,7 +48,9 @@ MOMENTS = (0.03, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5)
 
 def brightness(curvature: float | None, rate: float = 96e3) -> np.ndarray:
     """Of the force on the body, over time, of the shipped sitar's string over such a bridge."""
-    over = () if curvature is None else (Against(Barrier(Polynomial((0.0, 0.0, -curvature)), 0.0, 0.03, 7), Contact(1e8)),)
+    over = (
+        () if curvature is None else (Against(Barrier(Polynomial((0.0, 0.0, -curvature)), 0.0, 0.03, 7), Contact(1e8)),)
+    )
     string = baj(loss=LOSS, stiffness=7.95e-5)
     strung = Strung(string, ports=over, excitation=Excitation(0.85, 1.0, 2e-3))
     book = run(weave(Network((strung,)), rate, 20e3), 1.6)
@@ -124,15 +125,14 @@ def test_the_force_on_the_body_is_the_pull_less_what_stands_on_the_bridge() -> N
     """pull.y - sum (S_k + x_k/L) F_k, with S_k = sum (c/m) V_k; but for the droop of second differences."""
     rate, points = 192e3, 5
     over = Against(Barrier(Polynomial((0.0, 0.0, -0.75)), 0.0, 0.03, points), Contact(1e8))
-    w = weave(Network((Strung(baj(stiffness=7.95e-5), ports=(over,), excitation=Excitation(0.85, 1.0, 2e-3)),)), rate, 20e3)
+    w = weave(
+        Network((Strung(baj(stiffness=7.95e-5), ports=(over,), excitation=Excitation(0.85, 1.0, 2e-3)),)), rate, 20e3
+    )
     steps, s = round(0.05 * rate), w.strand(0)
     b = w.planes[0].modes.wavenumber
     pull_row = 58.8 * b + 7.95e-5 * b**3
     x = (np.arange(points) + 0.5) * 6e-3
     share = np.sin(np.outer(x, b)) @ (5.55e-4 / b) / (0.5 * 5.55e-4 * 0.88) + x / 0.88
-    from engine.physics.excitation import pulse
-    from engine.physics.network.metered import observe
-
     force = pulse(Excitation(0.85, 1.0, 2e-3), rate, steps)[:, None]
     felt, pulled = np.zeros(steps), np.zeros(steps)
     for n in range(steps):

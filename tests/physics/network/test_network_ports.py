@@ -1,4 +1,4 @@
-"""Hammers, plectra, dampers, masses, fingers on frets, tension that grows: against closed forms (SOUND.md C4, D)."""
+"""Hammers, plectra, dampers, masses, fingers on frets, tension that grows: against closed forms."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def test_a_finger_behind_a_fret_stops_the_string(stiffness: float, cents: float)
 
 def test_two_stiff_contacts_that_last_are_refused_with_the_remedy() -> None:
     finger = Finger(BEHIND, Contact(1e7), Travel(4e-3, 0.0, 0.05), angle=np.pi)
-    with pytest.raises(PhysicsError, match="no stiffer than 100000 N/m.*make it a spring"):
+    with pytest.raises(PhysicsError, match=r"no stiffer than 100000 N/m.*make it a spring"):
         held(Contact(1e7), finger, 0.01)
 
 
@@ -301,7 +301,7 @@ def test_a_string_alone_is_the_string_of_old() -> None:
 
 
 def test_parts_that_are_off_change_no_bit() -> None:
-    """A string that does not move the bridge, a body that nothing moves, a second plane: the first string's own bits."""
+    """A string that moves no bridge keeps its bits whatever is beside it."""
     string = baj(loss=Loss(0.6))
     over = Against(Barrier(Polynomial((0.0, 0.0, -0.75)), 0.0, 0.03, 4), Contact(1e8))
     pluck = Excitation(0.85, 1.0, 2e-3)
