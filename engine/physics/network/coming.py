@@ -21,9 +21,9 @@ def hang(at: Any, per_second: Any) -> None:
     e, count, square = s.ends, s.points.psi.size, per_second * per_second
     for d in range(e.load.shape[0]):
         for k in range(count):
-            e.lean[k, d] = -e.carried[k, d]
+            e.lean[d, k] = -e.carried[d, k]
             for j in range(e.inertia.size):
-                e.lean[k, d] += s.bank.response[count + j, k] * square * e.weight[j, d]
+                e.lean[d, k] += s.bank.response[count + j, k] * square * e.weight[j, d]
         for c in range(e.load.shape[0]):
             e.load[d, c] = 0.0
             for j in range(e.inertia.size):
@@ -59,8 +59,8 @@ def enter(base: Any, n: Any) -> None:
     for k in range(count):
         p.now[k] = p.before[k] = s.bank.free[k]
         for d in range(b.now.size):
-            p.now[k] += s.ends.carried[k, d] * b.now[d]
-            p.before[k] += s.ends.carried[k, d] * b.before[d]
+            p.now[k] += s.ends.carried[d, k] * b.now[d]
+            p.before[k] += s.ends.carried[d, k] * b.before[d]
         p.psi[k], p.force[k] = s.rest_psi[k], 0.0
     for j in range(s.now.size):
         s.now[j] = s.before[j] = s.bank.free[count + j]

@@ -26,7 +26,7 @@ def refold(s: Strand) -> None:
         for j in range(count):
             f.answer[k, j] = s.bank.response[k, j]
         for d in range(directions):
-            f.lean[k, d] = s.ends.lean[k, d]
+            f.lean[d, k] = s.ends.lean[d, k]
     for d in range(directions):
         for c in range(directions):
             f.load[d, c] = s.ends.load[d, c]
@@ -37,7 +37,7 @@ def refold(s: Strand) -> None:
             for j in range(count):
                 f.answer[k, j] -= share * s.stretch.sway[j]
             for d in range(directions):
-                f.lean[k, d] -= share * s.stretch.lean[d]
+                f.lean[d, k] -= share * s.stretch.lean[d]
         for d in range(directions):
             for c in range(directions):
                 f.load[d, c] += gain * s.stretch.lean[d] * s.stretch.lean[c]
@@ -55,7 +55,7 @@ def fold_link(s: Strand, at: Any) -> None:
     for k in range(count):
         f.column[at, k] = f.answer[at, k]
     for d in range(directions):
-        f.slant[at, d] = f.lean[at, d]
+        f.slant[at, d] = f.lean[d, at]
     if q > 0.0:
         gain = q * f.ease[at]
         for k in range(count):
@@ -63,7 +63,7 @@ def fold_link(s: Strand, at: Any) -> None:
             for j in range(count):
                 f.answer[k, j] -= share * f.column[at, j]
             for d in range(directions):
-                f.lean[k, d] -= share * f.slant[at, d]
+                f.lean[d, k] -= share * f.slant[at, d]
         for d in range(directions):
             for c in range(directions):
                 f.load[d, c] += gain * f.slant[at, d] * f.slant[at, c]
@@ -120,7 +120,7 @@ def settle_links(s: Strand, surge: Any) -> None:
             continue
         u = f.held[at]
         for d in range(surge.size):
-            u -= f.lean[at, d] * surge[d]
+            u -= f.lean[d, at] * surge[d]
         for k in range(others):
             u += f.answer[k, at] * p.force[k]
         moved = u - p.before[at]

@@ -160,6 +160,7 @@ def laid_out(found: list[Meeting], ends: int, rate: float) -> dict[str, Any]:
         "last": low.copy(),
         "now": zeros(count),
         "before": zeros(count),
+        "open": zeros(count),
         "psi": zeros(count),
         "force": zeros(count + ends),
         "pushed": np.zeros(count + ends, np.int64),

@@ -54,8 +54,8 @@ class Ends:
     inertia: Vector  # [E] rho L / 3
     tension: Vector  # [E] T / L
     ratio: Vector  # [E]: a plane's tension, of the string's
-    carried: Matrix  # [R, r]: of a row, per motion of the bridge, with all modes at rest
-    lean: Matrix  # [R, r]: less of a row per second difference of the bridge's motion
+    carried: Matrix  # [r, R]: of a row, per motion of the bridge, with all modes at rest
+    lean: Matrix  # [r, P]: less of a row per second difference of the bridge's motion
     load: Matrix  # [r, r]: force on the bridge per second difference
 
 
@@ -92,6 +92,7 @@ class Contacts:
     last: Vector  # and was
     now: Vector  # where the string is,
     before: Vector  # and was
+    open: Vector  # would be after the step, if no obstacle pushed
     psi: Vector
     force: Vector  # [points + E] N; of an end -1/k^2 times its second difference
     pushed: Integers
@@ -103,7 +104,7 @@ class Fold:
     """A string's answers with its links, and its own stretching, folded in."""
 
     answer: Matrix  # [P, P]
-    lean: Matrix  # [P, r]
+    lean: Matrix  # [r, P]
     load: Matrix  # [r, r]
     held: Vector  # [P]: points without the forces of obstacles and rubs
     column: Matrix  # [P, P]: of each link, its column when it was folded

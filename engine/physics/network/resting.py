@@ -59,7 +59,7 @@ def bridge_answer(b: Bridge, strands: list[Strand]) -> Array:
 
 def answers(b: Bridge, strands: list[Strand]) -> Array:
     """How far each point of each string goes at rest per newton at any of them."""
-    carried = np.concatenate([s.ends.carried[: s.points.psi.size] for s in strands])
+    carried = np.concatenate([s.ends.carried[:, : s.points.psi.size].T for s in strands])
     total = product(carried, product(bridge_answer(b, strands), np.ascontiguousarray(carried.T)))
     first = 0
     for s in strands:
@@ -77,7 +77,7 @@ def _place(b: Bridge, strands: list[Strand], force: Array, where: Array) -> None
         own = force[first : first + s.points.psi.size]
         s.bank.even[:] = product(own, s.bank.rows[: own.size]) / stiffness(s.bank)
         s.points.now[:] = where[first : first + own.size]
-        pull += product(own, s.ends.carried[: own.size])
+        pull += product(s.ends.carried[:, : own.size], own)
         s.rest[:] = s.bank.even
         settle_memory(s)
         first += own.size

@@ -21,31 +21,44 @@ GRAIN = 1e4 * np.finfo(np.float64).eps  # share of psi below which what a releas
 @native
 def settle(s: Strand, b: Bridge, forward: Any) -> None:
     """Forces of all obstacles, then of all rubs; `b.swept` and `b.hit` know what they do to others."""
-    p = s.points
-    for k in range(p.obstacles + p.rubs):
-        p.force[k] = 0.0
+    p, psi, force, open_ = s.points, s.points.psi, s.points.force, s.points.open
+    now, level, after, state = s.points.now, s.points.level, s.points.next, s.points.state
+    near = False
+    clear(s, b)
+    for k in range(p.obstacles):
+        near |= (state[k] == THERE) & ((level[k] > now[k]) | (after[k] > open_[k]) | (psi[k] > 0.0))
+    if not near:
+        return
     for j in range(p.obstacles):
         k = j if forward else p.obstacles - 1 - j
-        if p.state[k] == THERE:
+        if state[k] == THERE and (level[k] > now[k] or after[k] > open_[k] or psi[k] > 0.0):
             press(s, b, k)
     for j in range(p.rubs):
         k = p.obstacles + (j if forward else p.rubs - 1 - j)
-        limit = p.limit[k] * p.force[p.partner[k]]
+        limit = p.limit[k] * force[p.partner[k]]
         if limit > 0.0:
             rub(s, b, k, limit)
+
+
+@inlined
+def clear(s: Strand, b: Bridge) -> None:
+    """Where all points would be without forces of obstacles and rubs: `open`."""
+    held, free, force, count = s.fold.held, s.points.open, s.points.force, s.points.psi.size
+    for k in range(count):
+        free[k] = held[k]
+        force[k] = 0.0
+    for d in range(b.surge.size):
+        surge, lean = b.surge[d], s.fold.lean[d]
+        for k in range(count):
+            free[k] -= lean[k] * surge
 
 
 @native
 def press(s: Strand, b: Bridge, k: Any) -> None:
     """One obstacle: the shipped law of contact, on the folded answer."""
     p, f = s.points, s.fold
-    free = f.held[k]
-    for d in range(b.surge.size):
-        free -= f.lean[k, d] * b.surge[d]
     eta = p.level[k] - p.now[k]
-    if not (eta > 0.0 or p.next[k] > free or p.psi[k] > 0.0):
-        return
-    push = (p.next[k] - p.last[k]) - (free - p.before[k]) - earlier(s, b, k)
+    push = (p.next[k] - p.last[k]) - (p.open[k] - p.before[k]) - earlier(s, b, k)
     answer = f.answer[k, k] + shared(s, b, k, k)
     if p.hammer[k] != NOBODY:
         push -= 2.0 * b.mobility[p.hammer[k]] * b.hit[p.hammer[k]]
@@ -66,10 +79,7 @@ def press(s: Strand, b: Bridge, k: Any) -> None:
 def rub(s: Strand, b: Bridge, k: Any, limit: Any) -> None:
     """Dry friction: what would hold the point for the step, or as much of it as there can be."""
     p, f = s.points, s.fold
-    free = f.held[k]
-    for d in range(b.surge.size):
-        free -= f.lean[k, d] * b.surge[d]
-    push = p.before[k] - free - earlier(s, b, k)
+    push = p.before[k] - p.open[k] - earlier(s, b, k)
     answer = f.answer[k, k] + shared(s, b, k, k)
     force = min(max(push / answer, -limit), limit)
     p.lost[0] += 0.5 * force * (push - answer * force)
@@ -86,7 +96,7 @@ def earlier(s: Strand, b: Bridge, k: Any) -> Any:
         if p.force[j] != 0.0 and j != k:
             moved += f.answer[j, k] * p.force[j]
     for d in range(b.swept.size):
-        moved += f.lean[k, d] * b.swept[d]
+        moved += f.lean[d, k] * b.swept[d]
     return moved + moved
 
 
@@ -95,9 +105,9 @@ def tell(s: Strand, b: Bridge, k: Any, force: Any) -> None:
     """Let the strings and points to come know of a force."""
     if force != 0.0:
         for d in range(b.swept.size):
-            b.pull[d] -= s.fold.lean[k, d] * force
+            b.pull[d] -= s.fold.lean[d, k] * force
             for c in range(b.swept.size):
-                b.swept[d] += b.answer[d, c] * s.fold.lean[k, c] * force
+                b.swept[d] += b.answer[d, c] * s.fold.lean[c, k] * force
 
 
 @inlined
@@ -106,5 +116,5 @@ def shared(s: Strand, b: Bridge, k: Any, j: Any) -> Any:
     total = 0.0
     for d in range(b.swept.size):
         for c in range(b.swept.size):
-            total += s.fold.lean[k, d] * b.answer[d, c] * s.fold.lean[j, c]
+            total += s.fold.lean[d, k] * b.answer[d, c] * s.fold.lean[c, j]
     return total

@@ -29,10 +29,13 @@ def predict(s: Strand, b: Bridge, now: Any, after: Any, force: Any, square: Any)
         drawn = (bank.free[count + j] - 2.0 * s.now[j] + s.before[j]) * square + s.ends.tension[j] * end
         for d in range(b.now.size):
             b.pull[d] -= s.ends.weight[j, d] * drawn
+    held, free = s.fold.held, bank.free
     for k in range(count):
-        s.fold.held[k] = bank.free[k]
-        for d in range(b.now.size):
-            s.fold.held[k] += s.ends.carried[k, d] * b.ahead[d]
+        held[k] = free[k]
+    for d in range(b.now.size):
+        ahead, carried = b.ahead[d], s.ends.carried[d]
+        for k in range(count):
+            held[k] += carried[k] * ahead
     if s.stretch.square.size:
         stretch(s, now, after, b.pull, square)
     if s.fold.stale[0]:
@@ -53,36 +56,39 @@ def finish(s: Strand, b: Bridge, after: Any, square: Any) -> None:
         p.force[count + j] = 0.0
         for d in range(b.now.size):
             p.force[count + j] -= s.ends.weight[j, d] * b.surge[d] * square
-    pushed = 0
-    for k in range(p.force.size):
-        if p.force[k] != 0.0:
+    pushed, free, force, rows = 0, bank.free, p.force, bank.free.size
+    for k in range(force.size):
+        if force[k] != 0.0:
             p.pushed[pushed] = k
             pushed += 1
-            for row in range(bank.free.size):
-                bank.free[row] += bank.response[k, row] * p.force[k]
-    spread(bank.spread, bank.rows, p.force, p.pushed, pushed, after)
+            newtons, response = force[k], bank.response[k]
+            for row in range(rows):
+                free[row] += response[row] * newtons
+    spread(bank.spread, bank.rows, force, p.pushed, pushed, after)
     if s.stretch.square.size:
         tighten(s, after)
-    feel(s, b, square)
-    for row in range(bank.free.size):
-        for d in range(b.now.size):
-            bank.free[row] += s.ends.carried[row, d] * b.now[d]
+    feel(s, b, pushed, square)
+    for d in range(b.now.size):
+        z, carried = b.now[d], s.ends.carried[d]
+        for row in range(rows):
+            free[row] += carried[row] * z
+    now, before = p.now, p.before
     for k in range(count):
-        p.before[k], p.now[k] = p.now[k], bank.free[k]
+        before[k], now[k] = now[k], free[k]
     for j in range(s.now.size):
-        s.before[j], s.now[j] = s.now[j], bank.free[count + j]
+        s.before[j], s.now[j] = s.now[j], free[count + j]
     if p.timed:
         slip(s)
 
 
 @inlined
-def feel(s: Strand, b: Bridge, square: Any) -> None:
+def feel(s: Strand, b: Bridge, pushed: Any, square: Any) -> None:
     """What a string did to the bridge: the end's inertia and tension, and what stands on the bridge (README.md, 3)."""
     count = s.points.psi.size
     for d in range(b.now.size):
         s.felt[d] = 0.0
-        for k in range(count):
-            s.felt[d] += s.ends.carried[k, d] * s.points.force[k]
+        for n in range(pushed):  # of its ends the bridge carries nothing
+            s.felt[d] += s.ends.carried[d, s.points.pushed[n]] * s.points.force[s.points.pushed[n]]
     for j in range(s.now.size):
         mean = surge = 0.0
         for d in range(b.now.size):

@@ -167,7 +167,7 @@ def _strand(strung: Strung, planes: Planes, found: list[Meeting], body: Body, ra
     hangs = _ends(strung, planes, found, body)
     fold = {
         "answer": zeros((count, count)),
-        "lean": zeros((count, directions)),
+        "lean": zeros((directions, count)),
         "load": zeros((directions, directions)),
         "held": zeros(count),
         "column": zeros((count, count)),
@@ -207,8 +207,8 @@ def _ends(strung: Strung, planes: Planes, found: list[Meeting], body: Body) -> d
         "inertia": inertia,
         "tension": tension,
         "ratio": np.array([own.tension / strung.string.tension for own in planes.strings]),
-        "carried": np.concatenate([carried[:count], np.zeros((inertia.size, weight.shape[1])), carried[count:]]),
-        "lean": zeros((count, weight.shape[1])),  # these two by `hang`
+        "carried": np.concatenate([carried[:count], np.zeros((inertia.size, weight.shape[1])), carried[count:]]).T,
+        "lean": zeros((weight.shape[1], count)),  # these two by `hang`
         "load": zeros((weight.shape[1], weight.shape[1])),
     }
 

@@ -1,6 +1,11 @@
-"""The laws that no network may break, on random ones with everything on; and what a string brings when it comes."""
+"""The laws that no network may break, on random ones with everything on; and what a string brings when it comes.
+
+JAWARI_CASES=100000 tries so many instead, as for presets and files (tests/robustness).
+"""
 
 from __future__ import annotations
+
+import os
 
 import numpy as np
 import pytest
@@ -14,7 +19,7 @@ from engine.physics.network.parts import Against, Body, Network, Plane, Resonanc
 from engine.physics.network.weaving import weave
 from engine.physics.problem import Contact
 
-NETWORKS = 60
+NETWORKS = int(os.environ.get("JAWARI_CASES") or 60)
 
 
 @pytest.mark.parametrize("part", range(3))
