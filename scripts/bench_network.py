@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a network costs: a string on a bridge that moves against the same string by itself, and a hub of thirteen strings.
+"""What a network costs: a string on a bridge that moves against the same string by itself; thirteen that answer.
 
     python3 scripts/bench_network.py
 
@@ -31,6 +31,7 @@ from engine.physics.string import Loss, String
 STEPS, ROUNDS = 1200, 25
 LOSS = Loss(0.6, 6.5e-3, 0.0, 5e-6)
 PLUCK = Excitation(0.85, 1.0, 2e-3)
+BODY = Body(modes(Plate(0.0055, 0.25, 0.05, 180.0, 6000.0, 1)))
 
 
 def wire(length: float, diameter: float, pitch: float) -> String:
@@ -51,16 +52,12 @@ def played(pitch: float, points: int = 7) -> Strung:
     return Strung(wire(0.88, 0.3e-3, pitch), ports=(over,), excitation=PLUCK)
 
 
-def taraf(points: int, band: float) -> tuple[Strung, ...]:
-    """Thirteen sympathetic strings over jawaris of their own."""
+def taraf(points: int, band: float) -> Network:
+    """Thirteen sympathetic strings over jawaris of their own, of which the last is plucked."""
     over = (Against(jawari(0.012, points), Contact(1e8)),) if points else ()
-    return tuple(
-        Strung(wire(0.72 - 0.025 * n, 0.23e-3, 277.0 * 2.0 ** (n / 12.0)), 0.8, ports=over, band=band)
-        for n in range(13)
-    )
-
-
-BODY = Body(modes(Plate(0.0055, 0.25, 0.05, 180.0, 6000.0, 1)))
+    wires = [wire(0.72 - 0.025 * n, 0.23e-3, 277.0 * 2.0 ** (n / 12.0)) for n in range(13)]
+    strings = [Strung(string, 0.8, ports=over, band=band) for string in wires]
+    return Network((*strings[:-1], replace(strings[-1], excitation=PLUCK)), BODY)
 
 
 def of_network(network: Network, rate: float) -> Callable[[], None]:
@@ -117,10 +114,10 @@ def main() -> None:
             "4 strings and body": of_network(Network(many[:4], BODY), rate),
             "16 strings and body": of_network(Network(many, BODY), rate),
             "body alone": of_network(Network((replace(one, ports=(), band=400.0),), BODY), rate),
-            "hub K=0 10k": of_network(Network(taraf(0, 10e3), BODY), rate),
-            "hub K=1 6k": of_network(Network((*taraf(1, 6e3)[:12], replace(taraf(1, 6e3)[12], excitation=PLUCK)), BODY), rate),
-            "hub K=2 10k": of_network(Network((*taraf(2, 10e3)[:12], replace(taraf(2, 10e3)[12], excitation=PLUCK)), BODY), rate),
-        }  # fmt: skip
+            "hub, no barrier": of_network(taraf(0, 10e3), rate),
+            "hub, 1 point, 6 kHz": of_network(taraf(1, 6e3), rate),
+            "hub, 2 points": of_network(taraf(2, 10e3), rate),
+        }
         found = measure(runs)
         bare = found["string by itself"]
         print(f"{rate / 1e3:g} kHz")
