@@ -22,6 +22,7 @@ from engine.physics import modal
 from engine.physics.barrier import Barrier, Polynomial
 from engine.physics.excitation import Excitation, pulse
 from engine.physics.network.bodies import Plate, modes
+from engine.physics.network.gathering import gather
 from engine.physics.network.parts import Against, Body, Network, Strung
 from engine.physics.network.stepping import run
 from engine.physics.network.weaving import weave
@@ -90,6 +91,21 @@ def of_string(strung: Strung, rate: float) -> Callable[[], None]:
     return go
 
 
+def of_lanes(points: int, band: float, rate: float) -> Callable[[], None]:
+    """The same strings side by side, knocked on by the bridge."""
+    silent = Network((Strung(wire(0.88, 0.3e-3, 185.0), band=400.0),), BODY)
+    strings = tuple(replace(strung, excitation=None) for strung in taraf(points, band).strings)
+    w = weave(silent, rate, 20e3, gather(strings, BODY, rate))
+    force, knock, out = np.zeros((STEPS, 1)), np.zeros((STEPS, 1)), np.zeros((STEPS, 1 + BODY.channels))
+    knock[:, 0] = 20.0 * pulse(PLUCK, rate, STEPS)
+
+    def go() -> None:
+        w.reset()
+        run(w.base, force, knock, out)
+
+    return go
+
+
 def measure(runs: dict[str, Callable[[], None]]) -> dict[str, float]:
     """Nanoseconds a step of each, the best of rounds in which all take their turn."""
     for go in runs.values():
@@ -117,6 +133,10 @@ def main() -> None:
             "hub, no barrier": of_network(taraf(0, 10e3), rate),
             "hub, 1 point, 6 kHz": of_network(taraf(1, 6e3), rate),
             "hub, 2 points": of_network(taraf(2, 10e3), rate),
+            "lanes, no barrier": of_lanes(0, 10e3, rate),
+            "lanes, 1 point, 6 kHz": of_lanes(1, 6e3, rate),
+            "lanes, 2 points": of_lanes(2, 10e3, rate),
+            "lanes, 3 points": of_lanes(3, 10e3, rate),
         }
         found = measure(runs)
         bare = found["string by itself"]
@@ -125,7 +145,7 @@ def main() -> None:
             count = int(name.split()[0]) if name[0].isdigit() else 1
             each = (time_taken - found["body alone"]) / count
             more = f", {each:6.1f} a string, {each / bare:.2f} of it by itself" if name[0].isdigit() else ""
-            print(f"  {name:20s} {time_taken:7.1f} ns a step, {time_taken / bare:5.2f}{more}")
+            print(f"  {name:21s} {time_taken:7.1f} ns a step, {time_taken / bare:5.2f}{more}")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ moves; then the places that are heard. `r` is the number of directions in which 
 
 from __future__ import annotations
 
-from engine.layout import Integers, Matrix, Vector, record
+from engine.layout import Cube, Integers, Matrix, Vector, record
 from engine.opened import at
 
 NOBODY = -1  # in the place of a number: no hammer, no partner
@@ -145,6 +145,41 @@ class Strand:
 
 
 @record
+class Flock:
+    """Up to 16 strings that always sound, side by side: one in each lane, all over barriers of as many points."""
+
+    strings: int
+    forward: Matrix  # [M, lanes]
+    backward: Matrix
+    spread: Matrix
+    rows: Cube  # [K + 1, M, lanes]: points, then the end
+    response: Cube  # [K + 1, K + 1, lanes]
+    even: Matrix
+    odd: Matrix
+    free: Matrix  # [K + 1, lanes]
+    pend: Matrix  # [K + 1, lanes] N: what has pushed in the last step, as yet not applied to the modes
+    weight: Matrix  # [r, lanes]
+    tension: Vector  # [lanes]
+    carried: Cube  # [r, K, lanes]
+    lean: Cube  # [r, K, lanes]
+    load: Matrix  # [r, r]: of all
+    slope: Matrix  # [K, lanes]
+    power: float
+    form: int
+    secant: float
+    drag: float
+    level: Matrix  # [K, lanes]
+    now: Matrix
+    before: Matrix
+    open: Matrix
+    psi: Matrix
+    end_now: Vector  # [lanes]
+    end_before: Vector
+    lost: Vector  # [1]
+    touched: Integers  # [1] 1: some point pushed in the last step
+
+
+@record
 class Bridge:
     """A bridge, the body below, and hammers."""
 
@@ -186,6 +221,8 @@ class Island:
 
     per_second: float  # steps
     bridge: Bridge
+    flocks: int  # 1: there is one
+    flock: Flock
     members: Integers  # strands that sound, in order
     active: Integers  # [1] how many of them do
     strands: Integers  # where they are, counted from the island

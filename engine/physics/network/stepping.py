@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.compiled import called_by_python, inlined, native
 from engine.physics.modal import add
-from engine.physics.network import carrying
+from engine.physics.network import carrying, flocking
 from engine.physics.network.counterparts import fly, lead, slip, throw
 from engine.physics.network.folding import hold, refold, settle_links, stretch, tighten
 from engine.physics.network.memory import Bridge, Strand, island, strand
@@ -115,14 +115,22 @@ def step(base: Any, force: Any, knock: Any) -> None:
         if odd:
             now, after = after, now
         predict(s, b, now, after, force[i.members[m]], square)
+    if i.flocks:
+        flocking.predict(i.flock, b, odd, square)
     carrying.meet(b)
+    if i.flocks and odd:
+        flocking.settle(i.flock, b, False)
     for m in range(i.active[0]):
         turn = i.active[0] - 1 - m if odd else m
         settle(strand(base + i.strands[i.members[turn]]), b, odd == 0)
+    if i.flocks and odd == 0:
+        flocking.settle(i.flock, b, True)
     carrying.part(b)
     for m in range(i.active[0]):
         s = strand(base + i.strands[i.members[m]])
         finish(s, b, s.bank.even if odd else s.bank.odd, square)
+    if i.flocks:
+        flocking.finish(i.flock, b, square)
     carrying.sound(b, square)
     fly(b)
     b.clock[0] += 1

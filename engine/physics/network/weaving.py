@@ -66,8 +66,8 @@ class Woven:
         self.block[:] = self.image
 
 
-def weave(network: Network, rate: float, band: float = inf) -> Woven:
-    """A network's memory at a sample rate; no string has modes above `band`."""
+def weave(network: Network, rate: float, band: float = inf, flock: dict[str, Any] | None = None) -> Woven:
+    """A network's memory at a sample rate; no string has modes above `band`. A flock is from gathering.py."""
     arena, writers = Arena(), Writers()
     start = arena.room(size_of(Island))
     found = [meetings(strung) for strung in network.strings]
@@ -81,6 +81,8 @@ def weave(network: Network, rate: float, band: float = inf) -> Woven:
         "members": np.arange(len(places)),
         "active": np.array([len(places)]),
         "strands": np.array(places),
+        "flocks": int(flock is not None),
+        "flock": flock or {},
     }
     put(arena, writers, Island, start, whole)
     block = arena.sealed()
