@@ -21,7 +21,7 @@ MOST_ROWS = 5
 def advance_lanes(
     forward: Any, backward: Any, gain: Any, rows: Any, pend: Any, now: Any, after: Any, free: Any, first: Any
 ) -> None:
-    """now += gain * sum of pend[q] rows[q] from q = first on; after = forward now - backward after; free = rows.after."""
+    """now += gain * sum of pend[q] rows[q] from `first` on; after = forward now - backward after; free = rows.after."""
     total = pend[first] * rows[first]
     for q in range(first + 1, len(rows)):
         total = rows[q] * pend[q] + total

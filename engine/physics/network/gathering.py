@@ -61,7 +61,8 @@ def side_by_side(shape: tuple[int, ...], parts: list[Any]) -> Array:
     """parts[s][...] is made[..., s]; what is shorter is zero, and so are lanes without a string."""
     made = zeros((*shape, LANES))
     for s, part in enumerate(parts):
-        made[(*(slice(n) for n in np.shape(part)), s)] = part
+        here: tuple[Any, ...] = (*(slice(n) for n in np.shape(part)), s)
+        made[here] = part
     return made
 
 
