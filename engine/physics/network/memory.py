@@ -57,6 +57,7 @@ class Ends:
     carried: Matrix  # [r, R]: of a row, per motion of the bridge, with all modes at rest
     lean: Matrix  # [r, P]: less of a row per second difference of the bridge's motion
     load: Matrix  # [r, r]: force on the bridge per second difference
+    struck: Vector  # [r]: what moves the bridge of a newton of excitation, beside the modes
 
 
 @record
@@ -137,6 +138,7 @@ class Strand:
     points: Contacts
     fold: Fold
     stretch: Stretch
+    blow: Vector  # [1] N: of the excitation, in the last step
     now: Vector  # [E] ends: rho/b y summed
     before: Vector  # [E]
     felt: Vector  # [r] N: what it did to the bridge in the last step

@@ -116,6 +116,8 @@ def meter(base: Any, force: Any, knock: Any, book: Ledger) -> None:
             newest, last = (s.bank.even, s.bank.odd) if odd else (s.bank.odd, s.bank.even)
             lost, worked = spent(s.bank, newest)
             book.sums[0] += lost
+            for d in range(b.now.size):
+                worked += 0.5 * s.ends.struck[d] * (b.now[d] - came_from(b, d))
             book.sums[1] += worked * force[n, m]
             book.strings[n, m] = vibrating(s.bank, newest, last) + hanging(s, b, i.per_second)
             book.contact[n, m] = stored(s)

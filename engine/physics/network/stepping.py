@@ -19,8 +19,11 @@ def predict(s: Strand, b: Bridge, now: Any, after: Any, force: Any, square: Any)
     """A string's step without obstacles, over a bridge that goes on as it does; `square` is 1/k^2."""
     bank, count = s.bank, s.points.psi.size
     advance(bank.forward, bank.backward, now, after)
+    s.blow[0] = force
     if force != 0.0:
         add(force, bank.inject, after)
+        for d in range(b.now.size):
+            b.pull[d] += s.ends.struck[d] * force
     project(bank.rows, after, bank.free)
     for j in range(s.now.size):
         end = 0.0
@@ -86,7 +89,7 @@ def feel(s: Strand, b: Bridge, pushed: Any, square: Any) -> None:
     """What a string did to the bridge: the end's inertia and tension, and what stands on the bridge (README.md, 3)."""
     count = s.points.psi.size
     for d in range(b.now.size):
-        s.felt[d] = 0.0
+        s.felt[d] = s.ends.struck[d] * s.blow[0]
         for n in range(pushed):  # of its ends the bridge carries nothing
             s.felt[d] += s.ends.carried[d, s.points.pushed[n]] * s.points.force[s.points.pushed[n]]
     for j in range(s.now.size):

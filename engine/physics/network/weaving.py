@@ -186,6 +186,7 @@ def _strand(strung: Strung, planes: Planes, found: list[Meeting], body: Body, ra
         "stretch": _stretch(strung, planes, own, directions),
         "now": zeros(ends),
         "before": zeros(ends),
+        "blow": zeros(1),
         "felt": zeros(directions),
         "rest": zeros(own["spread"].size),
         "rest_psi": zeros(count),
@@ -201,7 +202,10 @@ def _ends(strung: Strung, planes: Planes, found: list[Meeting], body: Body) -> d
     lever = np.array(
         [[seen_from(angle, own) * (base - at / length) for own in planes.angles] for at, angle, base in places]
     ).reshape(len(places), len(planes.angles))
-    carried = product(lever, weight)
+    carried, struck = product(lever, weight), np.zeros(weight.shape[1])
+    if strung.excitation is not None:
+        seen = np.array([seen_from(strung.struck, own) for own in planes.angles])
+        struck = (1.0 - strung.excitation.position) * product(seen, weight)
     inertia = np.full(len(planes.angles), strung.string.density * length / 3.0)
     tension = np.array([own.tension / length for own in planes.strings])
     return {
@@ -212,6 +216,7 @@ def _ends(strung: Strung, planes: Planes, found: list[Meeting], body: Body) -> d
         "carried": np.concatenate([carried[:count], np.zeros((inertia.size, weight.shape[1])), carried[count:]]).T,
         "lean": zeros((weight.shape[1], count)),  # these two by `hang`
         "load": zeros((weight.shape[1], weight.shape[1])),
+        "struck": struck,
     }
 
 

@@ -15,7 +15,7 @@ from engine.physics.barrier import Barrier, Polynomial
 from engine.physics.excitation import Excitation
 from engine.physics.network.coming import bend, enter, withdraw
 from engine.physics.network.metered import observe, run
-from engine.physics.network.parts import Against, Body, Network, Plane, Resonance, Strung
+from engine.physics.network.parts import Against, Body, Finger, Network, Plane, Resonance, Strung, Travel
 from engine.physics.network.weaving import weave
 from engine.physics.problem import Contact
 
@@ -54,6 +54,21 @@ def test_what_a_string_does_to_the_bridge_is_what_the_bridge_feels() -> None:
         count = book.bridge.shape[1]
         felt, force = book.felt.sum(axis=1), book.out[:, :count]
         assert np.abs(felt - force).max() <= 1e-8 * max(np.abs(book.felt).max(), 1e-9)
+
+
+def test_a_pluck_moves_the_bridge_as_a_finger_does_that_pushes_as_hard() -> None:
+    """A force on a string is one on the bridge, too: a soft finger's, given as a pulse, does what the finger does."""
+    body = Body((Resonance(140.0, 20.0, 0.01),))
+    finger = Finger(0.6 * 0.88, Contact(2e3), Travel(2e-3, 0.0, 5e-3, 6e-3))
+    by_finger = run(weave(Network((Strung(baj(), ports=(finger,)),), body), 48_000.0, 3e3), 0.02)
+    w = weave(Network((Strung(baj(), excitation=Excitation(0.6)),), body), 48_000.0, 3e3)
+    by_force = observe(w, by_finger.force.shape[0], by_finger.force)
+    assert by_finger.force.max() > 0.5
+    scale = np.abs(by_finger.bridge).max()
+    assert np.abs(by_force.bridge - by_finger.bridge).max() <= 1e-9 * scale
+    assert np.abs(by_force.out[:, 0] - by_finger.out[:, 0]).max() <= 1e-8 * np.abs(by_finger.out[:, 0]).max()
+    assert by_force.total[-1] == pytest.approx(by_finger.total[-1], rel=1e-9)
+    assert by_force.balance <= 1e-10
 
 
 def test_the_body_moves_as_the_bridge_does() -> None:
