@@ -96,7 +96,7 @@ def touches(rng: Any, string: String, planes: int, hammers: int) -> list[PortLik
             found.append(Blow(anywhere(), int(rng.integers(hammers)), felt, angle(rng, planes)))
     for _ in range(rng.integers(0, 3)):
         has = rng.random(3) < 0.6
-        stiffness, resistance, mass = has * [power(rng, 1.0, 5.0), power(rng, -2.0, 1.0), power(rng, -5.0, -2.3)]
+        stiffness, resistance, mass = has * [power(rng, 1.0, 7.0), power(rng, -2.0, 3.0), power(rng, -5.0, -2.0)]
         way = Travel(rng.uniform(-3e-3, 3e-3), rng.uniform(0.0, 0.01), rng.uniform(0.0, 0.02), rng.uniform(0.02, 0.05))
         travel = way if rng.random() < 0.6 else Travel()
         found.append(Link(anywhere(), stiffness, resistance, mass, angle(rng, planes), travel))

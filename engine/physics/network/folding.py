@@ -101,6 +101,7 @@ def hold(s: Strand, pull: Any) -> None:
         at = count - p.links + link
         if p.state[at] != THERE:
             continue
+        f.base[at] = f.held[at]
         force = bound(s, at, f.held[at] - p.before[at]) * f.ease[at]
         for k in range(count):
             f.held[k] += f.column[at, k] * force
@@ -110,26 +111,31 @@ def hold(s: Strand, pull: Any) -> None:
 
 @native
 def settle_links(s: Strand, surge: Any) -> None:
-    """The links' own forces, from where their points actually are; their springs' and dashpots' accounts."""
+    """The links' own forces, and their springs' and dashpots' accounts: the last one first.
+
+    Each follows from where its point would be without it, as when it was folded, and from what has pushed there since.
+    From where its point is, a stiff link's force would be a difference of large numbers.
+    """
     f, p, count = s.fold, s.points, s.points.psi.size
-    others = count - p.links
     for link in range(p.links):
-        at = others + link
+        at = count - 1 - link
         p.force[at] = 0.0
         if p.state[at] != THERE:
             continue
-        u = f.held[at]
+        u = f.base[at]
         for d in range(surge.size):
-            u -= f.lean[d, at] * surge[d]
-        for k in range(others):
-            u += f.answer[k, at] * p.force[k]
-        moved = u - p.before[at]
+            u -= f.slant[at, d] * surge[d]
+        for k in range(count):
+            if k < count - p.links or k > at:
+                u += f.column[at, k] * p.force[k]
+        force = bound(s, at, u - p.before[at]) * f.ease[at]
+        moved = u + f.column[at, at] * force - p.before[at]
         led = p.next[at] - p.last[at]
-        p.force[at] = bound(s, at, moved)
         inertia = p.heft[at] * (2.0 * (p.now[at] - p.before[at]) - moved)
+        p.force[at] = force
         p.psi[at] += p.root[at] * (led - moved)
         p.lost[0] += 0.5 * p.grip[at] * p.resist[at] * (led - moved) * (led - moved)
-        p.lost[1] += 0.5 * (p.force[at] - inertia) * led
+        p.lost[1] += 0.5 * (force - inertia) * led
 
 
 @native

@@ -108,6 +108,7 @@ class Fold:
     lean: Matrix  # [r, P]
     load: Matrix  # [r, r]
     held: Vector  # [P]: points without the forces of obstacles and rubs
+    base: Vector  # [P]: of each link, its point without itself and those folded after it
     column: Matrix  # [P, P]: of each link, its column when it was folded
     slant: Matrix  # [P, r]: its lean then
     ease: Vector  # [P] 1 / (1 + q W)

@@ -172,6 +172,7 @@ def _strand(strung: Strung, planes: Planes, found: list[Meeting], body: Body, ra
         "lean": zeros((directions, count)),
         "load": zeros((directions, directions)),
         "held": zeros(count),
+        "base": zeros(count),
         "column": zeros((count, count)),
         "slant": zeros((count, directions)),
         "ease": zeros(count),
