@@ -27,6 +27,7 @@ FLOORS = (
         "elementwise",
         "ending",
         "interrupts",
+        "lanes",
         "layout",
         "lowering",
         "messages",
@@ -57,7 +58,7 @@ LIVE = (
     {"audio", "midi", "screen", "recorder"},
     {"session", "measured"},
 )
-COMPILERS = {"machine_code", "compiled", "vectors", "opened", "module", "lowering", "processor"}
+COMPILERS = {"machine_code", "compiled", "vectors", "lanes", "opened", "module", "lowering", "processor"}
 # Who else may be asked in, and by whom; numpy comes everywhere.
 GUESTS = {
     "numba": COMPILERS,

@@ -1,0 +1,93 @@
+"""Strings that come, go and are bent while others sound: what of a network is made anew then, in compiled code.
+
+A string comes at rest in the frame of a bridge that moves. That puts in mu/2 (z')^2 + tau/2 z^2, microjoules, and no
+click; to take one out only loses. A bend keeps the state, as retune.py does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.compiled import called_by_python, copy, native
+from engine.physics.network.memory import island, strand
+from engine.physics.retune import tune_modes
+from engine.vectors import project
+
+
+@called_by_python
+def hang(at: Any, per_second: Any) -> None:
+    """How a string leans on the bridge, and its load, from the answers of its ends (README.md, 2)."""
+    s = strand(at)
+    e, count, square = s.ends, s.points.psi.size, per_second * per_second
+    for d in range(e.load.shape[0]):
+        for k in range(count):
+            e.lean[d, k] = -e.carried[d, k]
+            for j in range(e.inertia.size):
+                e.lean[d, k] += s.bank.response[count + j, k] * square * e.weight[j, d]
+        for c in range(e.load.shape[0]):
+            e.load[d, c] = 0.0
+            for j in range(e.inertia.size):
+                for i in range(e.inertia.size):
+                    own = -s.bank.response[count + j, count + i] * square
+                    own = (own + e.inertia[j]) * square + 0.25 * e.tension[j] if i == j else own * square
+                    e.load[d, c] += e.weight[j, d] * own * e.weight[i, c]
+    s.fold.stale[0] = 1
+
+
+@called_by_python
+def bend(base: Any, n: Any, tension: Any, damping: Any) -> None:
+    """Give a string another tension (N) and an added decay rate (1/s) while it sounds."""
+    i = island(base)
+    s = strand(base + i.strands[n])
+    recipe: Any = s.recipe
+    bank: Any = s.bank  # by the names that a string alone has for the same
+    tune_modes(recipe, tension, damping, bank, s.recipe.scratch)
+    for j in range(s.now.size):
+        s.ends.tension[j] = tension * s.ends.ratio[j] / s.recipe.length
+    hang(base + i.strands[n], i.per_second)
+
+
+@called_by_python
+def enter(base: Any, n: Any) -> None:
+    """Let a string sound with the others, at rest on the bridge as it moves."""
+    i = island(base)
+    s, b = strand(base + i.strands[n]), i.bridge
+    p, count = s.points, s.points.psi.size
+    copy(s.rest, s.bank.even)
+    copy(s.rest, s.bank.odd)
+    project(s.bank.rows, s.rest, s.bank.free)
+    for k in range(count):
+        p.now[k] = p.before[k] = s.bank.free[k]
+        for d in range(b.now.size):
+            p.now[k] += s.ends.carried[d, k] * b.now[d]
+            p.before[k] += s.ends.carried[d, k] * b.before[d]
+        p.psi[k], p.force[k] = s.rest_psi[k], 0.0
+    for j in range(s.now.size):
+        s.now[j] = s.before[j] = s.bank.free[count + j]
+    s.stretch.length[0] = 0.0
+    for m in range(s.stretch.square.size):
+        s.stretch.length[0] += s.stretch.square[m] * s.rest[m] * s.rest[m]
+    i.members[i.active[0]] = n
+    i.active[0] += 1
+    b.stale[0] = 1
+
+
+@native
+def sounds(base: Any, n: Any) -> Any:
+    """Whether a string is among those that do."""
+    i, found = island(base), False
+    for m in range(i.active[0]):
+        found |= i.members[m] == n
+    return found
+
+
+@called_by_python
+def withdraw(base: Any, n: Any) -> None:
+    """Take a string out; the others go on in their order."""
+    i, found = island(base), 0
+    for m in range(i.active[0]):
+        if i.members[m] != n:
+            i.members[found] = i.members[m]
+            found += 1
+    i.active[0] = found
+    i.bridge.stale[0] = 1

@@ -1,0 +1,203 @@
+"""A metered run: the energy of every part, all forces, step by step."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.compiled import called_by_python, copy, native
+from engine.physics.excitation import pulse
+from engine.physics.network.coming import sounds
+from engine.physics.network.memory import THERE, Bridge, Resonators, Strand, island, strand
+from engine.physics.network.stepping import step, tell
+from engine.physics.network.weaving import Woven
+from engine.physics.record import MOST_AT_ONCE
+from engine.physics.string import Array
+
+
+class Ledger(NamedTuple):
+    """A run of a network, a row a step: after the step, but for forces, which act in it.
+
+    `lost` and `work` are sums since the start, so that strings + contact + body + hammers + lost - work stays constant.
+    """
+
+    out: NDArray[Any]  # [n, ..]: see stepping.run
+    strings: NDArray[Any]  # [n, S] J, with what the bridge's motion adds to each
+    contact: NDArray[Any]  # [n, S] J in obstacles and springs
+    body: NDArray[Any]  # [n] J
+    hammers: NDArray[Any]  # [n] J
+    lost: NDArray[Any]  # [n] J
+    work: NDArray[Any]  # [n] J
+    bridge: NDArray[Any]  # [n, r] m
+    felt: NDArray[Any]  # [n, S, r] N: what each string does to the bridge
+    force: NDArray[Any]  # [n, K] N: of all points of all strings
+    sums: NDArray[Any]  # [2] lost and work, from one piece to the next
+
+    @property
+    def total(self) -> Array:
+        """All energy, J."""
+        return self.strings.sum(axis=1) + self.contact.sum(axis=1) + self.body + self.hammers
+
+    @property
+    def balance(self) -> float:
+        """The most that energy is off, of the most there was."""
+        kept = self.total + self.lost - self.work
+        most = max(float(self.total.max()), float(np.abs(self.work).max()), 1e-300)
+        return float(np.abs(kept - kept[0]).max()) / most
+
+
+def ledger(w: Woven, steps: int) -> Ledger:
+    """An empty one."""
+    i = w.island
+    directions, strings = i.bridge.now.size, len(w.network.strings)
+    listened = sum(len(strung.listening) for strung in w.network.strings)
+    shapes: list[int | tuple[int, ...]] = [
+        (steps, directions + i.bridge.heard.shape[1] + listened),
+        *[(steps, strings)] * 2,
+        *[steps] * 4,
+        (steps, directions),
+        (steps, strings, directions),
+        (steps, sum(len(own) for own in w.points)),
+        2,
+    ]
+    return Ledger._make(np.zeros(shape) for shape in shapes)
+
+
+def observe(w: Woven, steps: int, force: Array | None = None, knock: Array | None = None) -> Ledger:
+    """Run on from where it is, metered. Forces of the strings' excitations and on the bridge are N a step."""
+    i, book = w.island, ledger(w, steps)
+    pushing = np.zeros((steps, len(w.network.strings))) if force is None else np.ascontiguousarray(force, float)
+    knocking = np.zeros((steps, i.bridge.now.size)) if knock is None else np.ascontiguousarray(knock, float)
+    for first in range(0, steps, MOST_AT_ONCE):
+        here = slice(first, first + MOST_AT_ONCE)
+        part = Ledger._make(array if name == "sums" else array[here] for name, array in zip(Ledger._fields, book))
+        meter(w.base, pushing[here], knocking[here], part)
+    return book
+
+
+def run(w: Woven, seconds: float) -> Ledger:
+    """The network as described, from its first step on."""
+    steps, network = round(seconds * w.rate), w.network
+    w.reset()
+    force = np.zeros((steps, len(network.strings)))
+    for n, strung in enumerate(network.strings):
+        if strung.excitation is not None:
+            force[:, n] = pulse(strung.excitation, w.rate, steps)
+    knock = np.zeros((steps, len(network.body.directions)))
+    if network.knock is not None:
+        knock[:, 0] = pulse(network.knock, w.rate, steps)
+    return observe(w, steps, force, knock)
+
+
+@called_by_python
+def meter(base: Any, force: Any, knock: Any, book: Ledger) -> None:
+    """Step by step, with everything metered."""
+    i = island(base)
+    b, strings = i.bridge, i.strands.size
+    for n in range(force.shape[0]):
+        odd = b.clock[0] & 1
+        for m in range(strings):
+            s = strand(base + i.strands[m])
+            copy(s.bank.even if odd else s.bank.odd, s.bank.earlier)
+        copy(b.bank.even if odd else b.bank.odd, b.bank.earlier)
+        step(base, force[n], knock[n])
+        tell(base, book.out[n])
+        point = 0
+        still = work = 0.0
+        for m in range(strings):
+            s = strand(base + i.strands[m])
+            still += s.points.lost[0]
+            work += s.points.lost[1]
+            if not sounds(base, m):
+                point += s.points.psi.size
+                continue
+            newest, last = (s.bank.even, s.bank.odd) if odd else (s.bank.odd, s.bank.even)
+            lost, worked = spent(s.bank, newest)
+            book.sums[0] += lost
+            for d in range(b.now.size):
+                worked += 0.5 * s.ends.struck[d] * (b.now[d] - came_from(b, d))
+            book.sums[1] += worked * force[n, m]
+            book.strings[n, m] = vibrating(s.bank, newest, last) + hanging(s, b, i.per_second)
+            book.contact[n, m] = stored(s)
+            for d in range(b.now.size):
+                book.felt[n, m, d] = s.felt[d]
+            for k in range(s.points.psi.size):
+                book.force[n, point] = s.points.force[k]
+                point += 1
+        newest, last = (b.bank.even, b.bank.odd) if odd else (b.bank.odd, b.bank.even)
+        lost, _ = spent(b.bank, newest)
+        book.sums[0] += lost
+        for d in range(b.now.size):
+            book.sums[1] += 0.5 * knock[n, d] * (b.now[d] - came_from(b, d))
+            book.bridge[n, d] = b.now[d]
+        book.body[n] = vibrating(b.bank, newest, last)
+        book.hammers[n] = flown(b)
+        book.lost[n] = book.sums[0] + still
+        book.work[n] = book.sums[1] + work + b.work[0]
+
+
+@native
+def came_from(b: Bridge, d: Any) -> Any:
+    """Where the bridge was two steps ago: z+ - A = 2 z - z-."""
+    return 2.0 * b.before[d] - (b.now[d] - b.surge[d])
+
+
+@native
+def spent(bank: Resonators, newest: Any) -> Any:
+    """What a bank lost in the step, and the work of a newton where it is struck."""
+    lost = moved = 0.0
+    for i in range(newest.size):
+        span = newest[i] - bank.earlier[i]
+        if bank.spread[i] > 0.0:
+            lost += 0.25 * (1.0 - bank.backward[i]) / bank.spread[i] * span * span  # r*/4k, whatever it is tuned to
+            moved += bank.inject[i] / bank.spread[i] * span
+    return lost, 0.5 * moved
+
+
+@native
+def vibrating(bank: Resonators, newest: Any, last: Any) -> Any:
+    """Kinetic and potential energy of modes between the last two steps."""
+    total = 0.0
+    for i in range(newest.size):
+        span, mean = newest[i] - last[i], newest[i] + last[i]
+        total += bank.inertia[i] * span * span + bank.spring[i] * mean * mean
+    return total
+
+
+@native
+def hanging(s: Strand, b: Bridge, per_second: Any) -> Any:
+    """What a string's end on the bridge adds (README.md, 4), its lumps, and its stretching."""
+    total = 0.0
+    for j in range(s.now.size):
+        speed = mean = 0.0
+        for d in range(b.now.size):
+            speed += s.ends.weight[j, d] * (b.now[d] - b.before[d]) * per_second
+            mean += s.ends.weight[j, d] * 0.5 * (b.now[d] + b.before[d])
+        drawn = (s.now[j] - s.before[j]) * per_second
+        total += speed * (drawn + 0.5 * s.ends.inertia[j] * speed) + 0.5 * s.ends.tension[j] * mean * mean
+    for k in range(s.points.psi.size):
+        step = s.points.now[k] - s.points.before[k]
+        if s.points.heft[k] > 0.0 and s.points.state[k] == THERE:
+            total += 0.5 * s.points.heft[k] * step * step
+    return total + 0.5 * s.stretch.gain * s.stretch.length[0] * s.stretch.length[0]
+
+
+@native
+def stored(s: Strand) -> Any:
+    """What obstacles and springs hold."""
+    total = 0.0
+    for k in range(s.points.psi.size):
+        total += 0.5 * s.points.psi[k] * s.points.psi[k]
+    return total
+
+
+@native
+def flown(b: Bridge) -> Any:
+    """What hammers carry."""
+    total = 0.0
+    for h in range(b.flying.size):
+        if b.flying[h] == 1:
+            total += 0.5 * b.pace[h] * b.pace[h] / b.mobility[h]
+    return total

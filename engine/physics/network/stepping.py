@@ -1,0 +1,165 @@
+"""One step of a network, and of each string in it. Nothing iterates; nothing is allocated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.compiled import called_by_python, inlined, native
+from engine.physics.modal import add
+from engine.physics.network import carrying, flocking
+from engine.physics.network.counterparts import fly, lead, slip, throw
+from engine.physics.network.folding import hold, refold, settle_links, stretch, tighten
+from engine.physics.network.memory import Bridge, Strand, island, strand
+from engine.physics.network.settling import settle
+from engine.vectors import advance, project, spread
+
+
+@native
+def predict(s: Strand, b: Bridge, now: Any, after: Any, force: Any, square: Any) -> None:
+    """A string's step without obstacles, over a bridge that goes on as it does; `square` is 1/k^2."""
+    bank, count = s.bank, s.points.psi.size
+    advance(bank.forward, bank.backward, now, after)
+    s.blow[0] = force
+    if force != 0.0:
+        add(force, bank.inject, after)
+        for d in range(b.now.size):
+            b.pull[d] += s.ends.struck[d] * force
+    project(bank.rows, after, bank.free)
+    for j in range(s.now.size):
+        end = 0.0
+        for d in range(b.now.size):
+            end += s.ends.weight[j, d] * b.now[d]
+        drawn = (bank.free[count + j] - 2.0 * s.now[j] + s.before[j]) * square + s.ends.tension[j] * end
+        for d in range(b.now.size):
+            b.pull[d] -= s.ends.weight[j, d] * drawn
+    held, free = s.fold.held, bank.free
+    for k in range(count):
+        held[k] = free[k]
+    for d in range(b.now.size):
+        ahead, carried = b.ahead[d], s.ends.carried[d]
+        for k in range(count):
+            held[k] += carried[k] * ahead
+    if s.stretch.square.size:
+        stretch(s, now, after, b.pull, square)
+    if s.fold.stale[0]:
+        refold(s)
+        b.stale[0] = 1
+    hold(s, b.pull)
+    for d in range(b.now.size):
+        for c in range(b.now.size):
+            b.load[d, c] += s.fold.load[d, c]
+
+
+@native
+def finish(s: Strand, b: Bridge, after: Any, square: Any) -> None:
+    """What all forces do to a string, once the bridge has moved."""
+    p, bank, count = s.points, s.bank, s.points.psi.size
+    settle_links(s, b.surge)
+    for j in range(s.now.size):
+        p.force[count + j] = 0.0
+        for d in range(b.now.size):
+            p.force[count + j] -= s.ends.weight[j, d] * b.surge[d] * square
+    pushed, free, force, rows = 0, bank.free, p.force, bank.free.size
+    for k in range(force.size):
+        if force[k] != 0.0:
+            p.pushed[pushed] = k
+            pushed += 1
+            newtons, response = force[k], bank.response[k]
+            for row in range(rows):
+                free[row] += response[row] * newtons
+    spread(bank.spread, bank.rows, force, p.pushed, pushed, after)
+    if s.stretch.square.size:
+        tighten(s, after)
+    feel(s, b, pushed, square)
+    for d in range(b.now.size):
+        z, carried = b.now[d], s.ends.carried[d]
+        for row in range(rows):
+            free[row] += carried[row] * z
+    now, before = p.now, p.before
+    for k in range(count):
+        before[k], now[k] = now[k], free[k]
+    for j in range(s.now.size):
+        s.before[j], s.now[j] = s.now[j], free[count + j]
+    if p.timed:
+        slip(s)
+
+
+@inlined
+def feel(s: Strand, b: Bridge, pushed: Any, square: Any) -> None:
+    """What a string did to the bridge: the end's inertia and tension, and what stands on the bridge (README.md, 3)."""
+    count = s.points.psi.size
+    for d in range(b.now.size):
+        s.felt[d] = s.ends.struck[d] * s.blow[0]
+        for n in range(pushed):  # of its ends the bridge carries nothing
+            s.felt[d] += s.ends.carried[d, s.points.pushed[n]] * s.points.force[s.points.pushed[n]]
+    for j in range(s.now.size):
+        mean = surge = 0.0
+        for d in range(b.now.size):
+            surge += s.ends.weight[j, d] * b.surge[d]
+            mean += s.ends.weight[j, d] * (b.before[d] + 0.25 * b.surge[d])
+        drawn = s.ends.inertia[j] * surge + s.bank.free[count + j] - 2.0 * s.now[j] + s.before[j]
+        for d in range(b.now.size):
+            s.felt[d] -= s.ends.weight[j, d] * (drawn * square + s.ends.tension[j] * mean)
+
+
+@native
+def step(base: Any, force: Any, knock: Any) -> None:
+    """One step of the network that lies at `base`: newtons on each string's place of excitation, and on the bridge."""
+    i = island(base)
+    b, square = i.bridge, i.per_second * i.per_second
+    t, odd = float(b.clock[0]), b.clock[0] & 1
+    throw(b, t)
+    carrying.begin(b, knock)
+    for m in range(i.active[0]):
+        s = strand(base + i.strands[i.members[m]])
+        if s.points.timed:
+            lead(s, b, t)
+        now, after = s.bank.even, s.bank.odd
+        if odd:
+            now, after = after, now
+        predict(s, b, now, after, force[i.members[m]], square)
+    if i.flocks:
+        flocking.predict(i.flock, b, odd, square)
+    carrying.meet(b)
+    if i.flocks and odd:
+        flocking.settle(i.flock, b, False)
+    for m in range(i.active[0]):
+        turn = i.active[0] - 1 - m if odd else m
+        settle(strand(base + i.strands[i.members[turn]]), b, odd == 0)
+    if i.flocks and odd == 0:
+        flocking.settle(i.flock, b, True)
+    carrying.part(b)
+    for m in range(i.active[0]):
+        s = strand(base + i.strands[i.members[m]])
+        finish(s, b, s.bank.even if odd else s.bank.odd, square)
+    if i.flocks:
+        flocking.finish(i.flock, b, square)
+    carrying.sound(b, square)
+    fly(b)
+    b.clock[0] += 1
+
+
+@called_by_python
+def run(base: Any, force: Any, knock: Any, out: Any) -> None:
+    """Many steps: of each, the force on the body in each direction, what is heard, then what is listened to."""
+    for t in range(out.shape[0]):
+        step(base, force[t], knock[t])
+        tell(base, out[t])
+
+
+@native
+def tell(base: Any, out: Any) -> None:
+    """What a step has left to be heard."""
+    i = island(base)
+    b, column = i.bridge, 0
+    for d in range(b.force.size):
+        out[column] = b.force[d]
+        column += 1
+    for o in range(b.heard.shape[1]):
+        out[column] = b.heard[2, o]
+        column += 1
+    for m in range(i.strands.size):
+        s = strand(base + i.strands[m])
+        for row in range(s.points.psi.size + s.now.size, s.bank.free.size):
+            out[column] = s.bank.free[row]
+            column += 1
