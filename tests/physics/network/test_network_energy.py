@@ -27,7 +27,7 @@ def test_energy_is_kept_and_nothing_pulls_whatever_is_on(part: int) -> None:
     for seed in range(part, NETWORKS, 3):
         rng = np.random.default_rng(seed)
         worst, least = laws(rng, random_network(rng), 48_000.0 * rng.choice([1, 2]))
-        assert worst <= 1e-10, f"seed {seed}"
+        assert worst <= 1e-9, f"seed {seed}"
         assert least >= 0.0, f"seed {seed}"
 
 
