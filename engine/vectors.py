@@ -1,4 +1,4 @@
-"""Leaf: the five loops that cost time, as explicit vector code. Each has a plain twin that gives the same bits.
+"""Leaf: the loops that cost time, as explicit vector code. Each has a plain twin that gives the same bits.
 
 The compiler's own vectoriser guesses vector width, checks aliases at every call and walks remainders one by one;
 at 30-150 modes that is half the time. Written out, vectors are as wide as the CPU's registers, and every sum has one
@@ -26,7 +26,7 @@ from engine.compiled import INTO_CALLER
 from engine.processor import Processor, aimed_at
 
 PADDING = 16  # entries: mode arrays come in whole vectors of either precision
-TOGETHER = 8  # rows that `spread` adds up before it touches y
+TOGETHER = 8  # rows that are added up before what they add to is touched
 WIDEST = 64  # bytes of a vector
 INT = ir.IntType(64)
 
@@ -46,16 +46,6 @@ def project(rows: Any, y: Any, out: Any) -> None:
         half = sums.shape[1] // 2
         sums = sums[:, :half] + sums[:, half:]
     out[:] = sums[:, 0]
-
-
-def spread(gain: Any, rows: Any, force: Any, which: Any, count: Any, y: Any) -> None:
-    """y += gain * sum of force[k] * rows[k] over the first `count` entries k of `which`."""
-    for first in range(0, count, TOGETHER):
-        k, *others = which[first : min(first + TOGETHER, count)]
-        total = force[k] * rows[k]
-        for k in others:
-            total = force[k] * rows[k] + total
-        y += total * gain
 
 
 def stiff_step(taps: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> None:
@@ -96,7 +86,7 @@ def register(processor: Processor) -> tuple[int, int]:
 
 
 class _Vectors:
-    """Code generation shared by the five: loads, stores and sums of whole vectors of one precision."""
+    """Code generation shared by all: loads, stores and sums of whole vectors of one precision."""
 
     def __init__(self, context: Any, builder: Any, element: Any) -> None:
         self.context, self.builder, self.element = context, builder, element
@@ -273,27 +263,6 @@ def _project(typing: Any, rows: Any, y: Any, out: Any) -> Any:
 
 
 @intrinsic
-def _spread(typing: Any, gain: Any, rows: Any, force: Any, which: Any, count: Any, y: Any) -> Any:
-    def generate(v: _Vectors, _: Any, gain: Any, rows: Any, force: Any, which: Any, count: Any, y: Any) -> None:
-        b = v.builder
-        _, size = cgutils.unpack_tuple(b, rows.shape)
-
-        def group(rows_here: int, first: Any) -> None:
-            chosen = [b.load(b.gep(which.data, [b.add(first, INT(j))])) for j in range(rows_here)]
-            bases = [b.gep(rows.data, [b.mul(k, size)]) for k in chosen]
-            forces = [v.splat(b.load(b.gep(force.data, [k]))) for k in chosen]
-            with v.loop(size, v.lanes) as i:
-                total = b.fmul(forces[0], v.load(bases[0], i))
-                for base, f in zip(bases[1:], forces[1:], strict=True):
-                    total = v.plus(total, f, v.load(base, i))
-                v.store(v.plus(v.load(y.data, i), total, v.load(gain.data, i)), y.data, i)
-
-        v.in_groups(count, TOGETHER, group)
-
-    return types.void(gain, rows, force, which, types.int64, y), _vector_code(generate)
-
-
-@intrinsic
 def _stiff_step(typing: Any, taps: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> Any:
     # Every vector is loaded where the step before stored it, and neighbours come from shuffles: a load that straddles
     # two fresh stores would wait for both to reach the cache, which doubles the time of a short string.
@@ -393,11 +362,6 @@ def _compiled_advance(forward: Any, backward: Any, now: Any, after: Any) -> Any:
 @overload(project, **INTO_CALLER)
 def _compiled_project(rows: Any, y: Any, out: Any) -> Any:
     return lambda rows, y, out: _project(rows, y, out)
-
-
-@overload(spread, **INTO_CALLER)
-def _compiled_spread(gain: Any, rows: Any, force: Any, which: Any, count: Any, y: Any) -> Any:
-    return lambda gain, rows, force, which, count, y: _spread(gain, rows, force, which, count, y)
 
 
 @overload(stiff_step, **INTO_CALLER)

@@ -19,6 +19,8 @@ from engine.layout import Matrix, Vector
 from engine.physics import contact, finite_difference, modal
 from engine.physics.contact import Law, Touch
 from engine.physics.grid import REACH, difference_taps, interpolate
+from engine.physics.modes import shape
+from engine.physics.responses import answer_forces
 from engine.physics.string import Array
 from engine.vectors import PADDING
 
@@ -35,7 +37,10 @@ class ModalTuning(NamedTuple):
     decay: Vector  # sigma, 1/s
     shrink: Vector  # exp(-sigma k)
     strike: Vector  # mode shape where the excitation is
+    remainder: Matrix  # [K, K] as designed
+    direct: Matrix  # [K, P]
     mass: float
+    tension: float  # as designed, N
     step: float  # k
 
 
@@ -53,8 +58,11 @@ def modal_tuning(d: modal.Design) -> ModalTuning:
         pull=padded(b**2 / string.density),
         decay=padded(d.modes.decay),
         shrink=padded(elementwise.exp(-d.modes.decay * k)),
-        strike=padded(modal.shape(b, np.array([d.problem.excitation.position * string.length]))[0]),
+        strike=padded(shape(b, np.array([d.problem.excitation.position * string.length]))[0]),
+        remainder=d.coefficients.remainder.copy(),
+        direct=d.coefficients.direct.copy(),
         mass=0.5 * string.density * string.length,
+        tension=string.tension,
         step=k,
     )
 
@@ -79,7 +87,14 @@ def tune_modes(t: ModalTuning, tension: Any, damping: Any, c: modal.Coefficients
         c.spread[i] = 0.25 * gain * low * sounding
         c.inject[i] = c.spread[i] * t.strike[i]
         c.spring[i] = inertia * (1.0 - swing + square) / low * sounding
-    modal.answer_points(c.rows, c.spread, c.response, scratch)
+    # What is left out gives way as strings do, by 1 / T; any share of it is passive.
+    slack = t.tension / tension
+    for n in range(c.remainder.shape[0]):
+        for j in range(c.remainder.shape[1]):
+            c.remainder[n, j] = t.remainder[n, j] * slack
+        for j in range(c.direct.shape[1]):
+            c.direct[n, j] = t.direct[n, j]
+    answer_forces(c, scratch)
 
 
 class GridTuning(NamedTuple):
@@ -138,7 +153,7 @@ def tune_grid(t: GridTuning, tension: Any, damping: Any, now: Any, before: Any, 
 @called_by_python
 def lift_points(law: Law, touch: Touch, height: Any, response: Any, by: Any) -> None:
     """Raise a barrier under points whose displacement is known: psi moves with it, which is the work done."""
-    for k in range(height.size):
+    for k in range(law.slope.size):
         eta = height[k] - touch.now[k]
         touch.psi[k] = lifted(law, law.slope[k], eta, touch.psi[k], touch.force[k], response[k, k], by)
         height[k] += by

@@ -16,7 +16,7 @@ from engine.errors import PhysicsError, PhysicsWarning
 from engine.physics import finite_difference, modal
 from engine.physics.barrier import Barrier, Obstacles, Polynomial
 from engine.physics.excitation import Excitation, pulse
-from engine.physics.modal import modes
+from engine.physics.modes import modes
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.record import Run
 from engine.physics.reference import cholesky, iterative, iterative_kernel, newton_modal
