@@ -162,33 +162,22 @@ def _advance_twice(
                     b.store(total, b.gep(out.data, [b.add(b.mul(INT(k), width), b.add(first, INT(j)))]))
 
         most = max(1, (v.registers - 12) // (2 * parts))
-        leading, rest = b.append_basic_block("leading"), b.append_basic_block("rest")
         start = cgutils.alloca_once_value(b, INT(0))
-        b.branch(leading)
-        b.position_at_end(leading)
-
-        def lead(driven: bool) -> None:
-            """The first rows along with the steps themselves."""
-            switch = b.switch(count, many := b.append_basic_block("many"))
-            end = b.append_basic_block("led")
-            for here in range(most + 1):
-                if here < most:
-                    switch.add_case(INT(here), block := b.append_basic_block(f"lead{here}"))
-                    b.position_at_end(block)
-                else:
-                    b.position_at_end(many)
-                group(here, INT(0), lambda at: step(at, driven))
-                b.store(INT(here), start)
-                b.branch(end)
-            b.position_at_end(end)
-
         with b.if_else(struck) as (driven, free):
-            with driven:
-                lead(True)
+            with driven:  # rarely: rows by themselves, after the steps
+                group(0, INT(0), lambda at: step(at, True))
             with free:
-                lead(False)
-        b.branch(rest)
-        b.position_at_end(rest)
+                switch = b.switch(count, many := b.append_basic_block("many"))
+                led = b.append_basic_block("led")
+                for here in range(most + 1):
+                    block = many if here == most else b.append_basic_block(f"lead{here}")
+                    if here < most:
+                        switch.add_case(INT(here), block)
+                    b.position_at_end(block)
+                    group(here, INT(0), lambda at: step(at, False))
+                    b.store(INT(here), start)
+                    b.branch(led)
+                b.position_at_end(led)
         done = b.load(start)
         v.in_groups(
             b.sub(count, done),

