@@ -25,12 +25,15 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from engine.aligned import zeros
 from engine.physics import contact, finite_difference, modal
 from engine.physics.barrier import Barrier, ContactPoints, Polynomial
 from engine.physics.excitation import Excitation, pulse
 from engine.physics.grid import REACH
 from engine.physics.problem import Contact, Pickup, Problem
+from engine.physics.rank import skeleton
 from engine.physics.reference import iterative_kernel
+from engine.physics.responses import answer_forces, deep, in_vectors
 from engine.physics.string import String
 from engine.vectors import PADDING
 
@@ -51,7 +54,7 @@ def fd_voice(p: dict[str, Any], dtype: Any) -> tuple[Any, Any, Any]:
     now, before, one = np.zeros(REACH + 1, dtype), np.zeros(REACH + 1, dtype), np.array([1, 0, 0, 0], dtype)
     now[:3], before[:2] = c[:3], c[3:5]
     count = p["k1"] - p["k0"]
-    surface = fd.Surface(
+    surface = fd.Touchable(
         height=np.ascontiguousarray(p["b"][p["k0"] : p["k1"]]),
         law=law(p, count, dtype),
         answer=dtype(p["Cc"]),
@@ -63,9 +66,9 @@ def fd_voice(p: dict[str, Any], dtype: Any) -> tuple[Any, Any, Any]:
     zero = dtype(0)
     coefficients = fd.Coefficients(
         fd.Stencil(p["N"], False, now, before),
-        fd.Ports(p["mF"], one * dtype(p["inject"]), np.array([p["mo"]]), one[None]),
+        fd.Ports(p["mF"], one * dtype(p["inject"]), np.array([p["mo"]]), one[None], np.zeros(1, dtype)),
         surface,
-        fd.Meter(zero, zero, zero, zero, before),
+        fd.EnergyTerms(zero, zero, zero, zero, before),
         np.zeros(p["N"] + 1 + 2 * REACH + PADDING, dtype),
         np.zeros(count, dtype),
     )
@@ -74,25 +77,43 @@ def fd_voice(p: dict[str, Any], dtype: Any) -> tuple[Any, Any, Any]:
 
 def modal_voice(p: dict[str, Any], dtype: Any) -> tuple[Any, Any, Any]:
     """Kernel, coefficients and state of a yardstick modal problem."""
-    rows = np.concatenate([p["V"], p["pick"][None]])
-    size, zero = p["M"], np.zeros(p["M"], dtype)
+    size, count, none = p["M"], p["K"], np.zeros(p["M"], dtype)
+    kept, mix = skeleton(p["V"].astype(float))
+    rows, rank = np.concatenate([p["V"][kept], p["pick"][None]]), kept.size
+    table = lambda *shape: in_vectors(np.zeros(shape), dtype)  # noqa: E731
     coefficients = modal.Coefficients(
-        forward=p["c1"],
-        backward=p["c2"],
-        inject=p["inject"],
-        spread=p["spread"],
-        rows=np.ascontiguousarray(rows),
-        response=np.ascontiguousarray((p["V"] * p["spread"]) @ rows.T),
-        height=p["yb"],
-        law=law(p, p["K"], dtype),
-        inertia=zero[:1],
-        spring=zero,
-        resistance=zero,
-        rest=zero,
-        rest_psi=np.zeros(p["K"], dtype),
+        forward=on_line(p["c1"]),
+        backward=on_line(p["c2"]),
+        inject=on_line(p["inject"]),
+        spread=on_line(p["spread"]),
+        rows=on_line(rows),
+        mix=in_vectors(mix.T, dtype),
+        shares=in_vectors(mix, dtype),
+        answer=table(rank, rank + 1),
+        ahead=table(rank, rank + 1),
+        response=table(count, count),
+        remainder=table(count, count),
+        direct=np.zeros((count, 1), dtype),
+        share=np.zeros((0, count), dtype),
+        grip=np.zeros(0, dtype),
+        height=deep(p["yb"], dtype),
+        law=law(p, count, dtype),
+        inertia=none[:1],
+        spring=none,
+        resistance=none,
+        rest=none,
+        rest_psi=np.zeros(count, dtype),
+        rest_force=np.zeros(count, dtype),
     )
-    assert size == coefficients.forward.size
+    answer_forces(coefficients, np.zeros(size, dtype))
     return modal.kernel, coefficients, modal.state(coefficients)
+
+
+def on_line(array: Any) -> Any:
+    """The same where a cache line begins, as the engine has it."""
+    made = zeros(array.shape, array.dtype)
+    made[...] = array
+    return made
 
 
 def seconds(p: dict[str, Any], dtype: Any) -> tuple[float, np.ndarray[Any, Any]]:

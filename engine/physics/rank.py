@@ -37,7 +37,7 @@ def skeleton(rows: Array, tolerance: float = TOLERANCE) -> tuple[NDArray[np.int6
 
 @called_by_python
 def choose(q: Any, order: Any, r: Any, tolerance: Any) -> Any:
-    """The rank. Rows of q become orthonormal, in the order chosen; row order[i] was the sum of r[j, i] q[j], j < rank."""
+    """The rank. Rows of q become orthonormal in the order chosen; row order[i] is the sum of r[j, i] q[j], j < rank."""
     count, size, largest = q.shape[0], q.shape[1], 0.0
     for j in range(count):
         best, farthest = j, -1.0

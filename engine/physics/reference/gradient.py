@@ -84,7 +84,7 @@ def two_point(law: PowerLaw, at: Outlook) -> float:
     else:
         start = min(start, 0.0)
     way = implicit_increment(law, start, 0.5 * at.change, 0.5 * at.compliance)
-    if way == 0.0:
+    if way == 0.0 or (law.exponent == 1.0 and min(start, start + way) > 0.0):  # a quotient would cancel
         return law.psi_slope(start)
     if start + way <= 0.0:
         return releasing(at) if at.psi > 0.0 else 0.0

@@ -173,23 +173,19 @@ def test_kernel_and_reference_are_the_same_for_one_point(height: float, stiffnes
     assert np.abs(sweep.log.force - full.log.force).max() <= 1e-10 * full.log.force.max()
 
 
-@pytest.mark.parametrize("exponent", [1.0, 1.5])
-def test_kernel_and_reference_converge_together_for_many_points(exponent: float) -> None:
-    """All points at once in both; what differs is how each finds the gradients of contacts that end or begin."""
-    stiffness = 1e7 / 1e-5 ** (exponent - 1.0)
+@pytest.mark.parametrize(("exponent", "stiffness", "within"), [(1.0, 1e5, 3e-4), (1.5, 1e7, 2e-5), (1.5, 1e8, 1e-8)])
+def test_kernel_and_reference_are_the_same_for_many_points(exponent: float, stiffness: float, within: float) -> None:
+    """All points at once in both. What differs is how each finds the gradients of several contacts that begin at once,
+    and what chaos makes of that."""
     floor = Barrier(Polynomial((-2e-5,)), 0.05, 0.2, 12)
     problem = replace(SOFT, barrier=floor, contact=Contact(stiffness, exponent))
     rule = gradient.two_point if exponent == 1.0 else gradient.onset_secant
-    errors = []
     for factor in (1, 4):
         force = pulse(problem.excitation, factor * RATE, factor * 441)
         kernel = modal.run(modal.design(problem, factor * RATE), force, at=NEVER).log
         full = cholesky.run(problem, factor * RATE, force, at=NEVER, rule=rule).log
-        assert full.contact.max() > 0.1 * full.work.max()
-        errors.append(rms(kernel.out - full.out, full.out))
-    print(errors)
-    assert errors[0] < 1e-2
-    assert errors[1] < 0.5 * errors[0]
+        assert full.contact.max() > 0.6 * full.work.max()
+        assert rms(kernel.out - full.out, full.out) <= within
 
 
 def test_kernels_and_iterative_reference_converge_together() -> None:
@@ -201,9 +197,9 @@ def test_kernels_and_iterative_reference_converge_together() -> None:
         reference = iterative.run(SOFT, rate, force, at=NEVER)
         assert reference.log.contact.max() > 0.4 * reference.log.work.max()  # well into the barrier
         fd = finite_difference.run(finite_difference.design(SOFT, rate), force, at=NEVER).log.out
-        modes_below = modal.run(modal.design(SOFT, rate, band=20e3), force, at=NEVER).log.out
+        modes_all = modal.run(modal.design(SOFT, rate), force, at=NEVER).log.out
         errors["fd"].append(rms(fd - reference.log.out, reference.log.out))
-        errors["modal"].append(rms(modes_below - reference.log.out, reference.log.out))
+        errors["modal"].append(rms(modes_all - reference.log.out, reference.log.out))
     for e in errors.values():
         assert e[2] < 1e-3
         assert e[1] < 0.2 * e[0]
