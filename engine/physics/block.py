@@ -182,8 +182,10 @@ def regime(law: Law, work: Any, i: Any, s: Any) -> Any:
         return STRAIGHT if work[GAP, i] == law.zero else BENT
     if slope < law.zero:
         return NONE if s >= law.zero else BENT
-    pushing = psi + psi + (slope + work[DRAG, i] + work[DRAG, i]) * s >= law.zero
-    return STRAIGHT if pushing and psi + slope * s >= law.zero else BENT
+    leaving = psi + slope * s < law.zero
+    if psi + psi + ((-psi / s if leaving else slope) + work[DRAG, i] + work[DRAG, i]) * s < law.zero:
+        return NONE
+    return BENT if leaving else STRAIGHT
 
 
 @inlined
@@ -202,10 +204,11 @@ def gradients(law: Law, work: Any, size: Any, last: Any) -> None:
                 a = -psi / s if s < law.zero else law.zero
             root, gamma = a, work[DRAG, i]
             if gamma > law.zero and a > law.zero:
-                if s < law.zero:
-                    gamma = max(min(gamma, -psi / s - law.half * a), law.zero)
-                root = np.sqrt(a * a + (a + a) * gamma)
-                known *= a / root
+                if known + (a + gamma + gamma) * s < law.zero:  # damping would pull: no force, and psi falls
+                    root, gamma = law.zero, -law.one
+                else:
+                    root = np.sqrt(a * a + (a + a) * gamma)
+                    known *= a / root
         elif s > work[GAP, i]:
             a *= (s - work[GAP, i]) / s
             root, known = a, law.zero
@@ -248,6 +251,8 @@ def accept(law: Law, touch: Any, work: Any, first: Any, size: Any) -> Any:
     for i in range(size):
         psi, root, x = work[PSI, i], work[ROOT, i], work[FOUND, i]
         after = psi
+        if work[GAMMA, i] < law.zero:
+            after = min(max(psi + work[GRADIENT, i] * work[STEP, i], law.zero), psi)
         if root > law.zero:
             after = psi + work[GRADIENT, i] * ((x - work[KNOWN, i]) / root)
             if law.rule != PLAIN:
@@ -262,7 +267,9 @@ def accept(law: Law, touch: Any, work: Any, first: Any, size: Any) -> Any:
         force = root * work[FOUND, i]
         touch.force[k] = force if law.rule == PLAIN else max(force, law.zero)
         touch.psi[k] = work[AFTER, i]
-        if work[GAMMA, i] > law.zero and root > law.zero:
+        if work[GAMMA, i] < law.zero:
+            touch.lost[0] += law.half * (work[PSI, i] - work[AFTER, i]) * (work[PSI, i] + work[AFTER, i])
+        elif work[GAMMA, i] > law.zero and root > law.zero:
             s = (work[FOUND, i] - work[KNOWN, i]) / root
             touch.lost[0] += work[GRADIENT, i] * work[GAMMA, i] * s * s
     return True

@@ -76,6 +76,8 @@ def consistent(string: ModalParts, pickups: int, columns: int) -> bool:
         and {array.size for array in wide} == {room}
         and {array.size for array in (c.law.slope, c.rest_force)} == {points}
         and c.rows.shape == (rows, modes)
+        and rank <= modes
+        and bool((c.height[points:] == -np.inf).all())  # there are no such points
         and (t.remainder.shape, t.direct.shape) == (c.remainder.shape, c.direct.shape)
         and [table.shape for table in tables]
         == [

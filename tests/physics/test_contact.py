@@ -256,7 +256,7 @@ def fall(problem: Problem, steps: int) -> tuple[Array, Array, float]:
     """Displacement and force over the flight of mode 1 from rest height at -1 m/s; psi at its end."""
     d = modal.design(problem, RATE, band=0.03)
     assert d.modes.frequency.size == 1
-    d.coefficients.remainder[:] = 0.0  # this mode and nothing else
+    d.coefficients.remainder[:], d.coefficients.direct[:] = 0.0, 0.0  # this mode and nothing else
     answer_forces(d.coefficients, np.zeros(d.coefficients.forward.size))
     s = modal.state(d.coefficients)
     s.odd[0], s.touch.before[0] = 1.0 / RATE, 1.0 / RATE
@@ -389,7 +389,7 @@ def test_a_pressed_bridge_of_linear_springs_is_at_rest() -> None:
     for factor in (1, 2, 4):
         d = modal.design(pressed_string(7, 1e7), factor * RATE)
         run = modal.run(d, np.zeros(2400 * factor), at=AT)
-        assert np.abs(run.log.out - run.start).max() <= 1e-12 * np.abs(run.start).max()
+        assert np.abs(run.log.out - run.start).max() <= 1e-11 * np.abs(run.start).max()
 
 
 @pytest.mark.parametrize("model", MODELS)
