@@ -1,4 +1,4 @@
-"""Leaf: the five loops that cost time, as explicit vector code. Each has a plain twin that gives the same bits.
+"""Leaf: the loops that cost time, as explicit vector code. Each has a plain twin that gives the same bits.
 
 The compiler's own vectoriser guesses vector width, checks aliases at every call and walks remainders one by one;
 at 30-150 modes that is half the time. Written out, vectors are as wide as the CPU's registers, and every sum has one
@@ -26,7 +26,7 @@ from engine.compiled import INTO_CALLER
 from engine.processor import Processor, aimed_at
 
 PADDING = 16  # entries: mode arrays come in whole vectors of either precision
-TOGETHER = 8  # rows that `spread` adds up before it touches y
+TOGETHER = 8  # rows that are added up before what they add to is touched
 WIDEST = 64  # bytes of a vector
 ROUND = 4  # vectors that `wide_step` takes at once
 INT = ir.IntType(64)
@@ -98,7 +98,7 @@ def register(processor: Processor) -> tuple[int, int]:
 
 
 class _Vectors:
-    """Code generation shared by the five: loads, stores and sums of whole vectors of one precision."""
+    """Code generation shared by all: loads, stores and sums of whole vectors of one precision."""
 
     def __init__(self, context: Any, builder: Any, element: Any) -> None:
         self.context, self.builder, self.element = context, builder, element

@@ -26,12 +26,15 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from engine import aligned
+from engine.aligned import zeros
 from engine.physics import contact, finite_difference, modal
 from engine.physics.barrier import Barrier, ContactPoints, Polynomial
 from engine.physics.dispersion import REACH
 from engine.physics.excitation import Excitation, pulse
 from engine.physics.problem import Contact, Pickup, Problem
+from engine.physics.rank import skeleton
 from engine.physics.reference import iterative_kernel
+from engine.physics.responses import answer_forces, deep, in_vectors
 from engine.physics.string import String
 from engine.vectors import PADDING
 
@@ -76,7 +79,7 @@ def fd_voice(p: dict[str, Any], dtype: Any, wide: bool = False) -> tuple[Any, An
     zero = dtype(0)
     coefficients = fd.Coefficients(
         fd.Stencil(p["N"], wide, now, before, np.zeros(0, np.int64), one[:0]),
-        fd.Ports(p["mF"], one * dtype(p["inject"]), np.array([p["mo"]]), one[None]),
+        fd.Ports(p["mF"], one * dtype(p["inject"]), np.array([p["mo"]]), one[None], np.zeros(1, dtype)),
         surface,
         fd.EnergyTerms(zero, before, zero, before, one[:0]),
         np.zeros(p["N"] + 1 + 2 * REACH + PADDING, dtype),
@@ -88,25 +91,43 @@ def fd_voice(p: dict[str, Any], dtype: Any, wide: bool = False) -> tuple[Any, An
 
 def modal_voice(p: dict[str, Any], dtype: Any) -> tuple[Any, Any, Any]:
     """Kernel, coefficients and state of a yardstick modal problem."""
-    rows = np.concatenate([p["V"], p["pick"][None]])
-    size, zero = p["M"], np.zeros(p["M"], dtype)
+    size, count, none = p["M"], p["K"], np.zeros(p["M"], dtype)
+    kept, mix = skeleton(p["V"].astype(float))
+    rows, rank = np.concatenate([p["V"][kept], p["pick"][None]]), kept.size
+    table = lambda *shape: in_vectors(np.zeros(shape), dtype)  # noqa: E731
     coefficients = modal.Coefficients(
-        forward=p["c1"],
-        backward=p["c2"],
-        inject=p["inject"],
-        spread=p["spread"],
-        rows=np.ascontiguousarray(rows),
-        response=np.ascontiguousarray((p["V"] * p["spread"]) @ rows.T),
-        height=p["yb"],
-        law=law(p, p["K"], dtype),
-        inertia=zero[:1],
-        spring=zero,
-        resistance=zero,
-        rest=zero,
-        rest_psi=np.zeros(p["K"], dtype),
+        forward=on_line(p["c1"]),
+        backward=on_line(p["c2"]),
+        inject=on_line(p["inject"]),
+        spread=on_line(p["spread"]),
+        rows=on_line(rows),
+        mix=in_vectors(mix.T, dtype),
+        shares=in_vectors(mix, dtype),
+        answer=table(rank, rank + 1),
+        ahead=table(rank, rank + 1),
+        response=table(count, count),
+        remainder=table(count, count),
+        direct=np.zeros((count, 1), dtype),
+        share=np.zeros((0, count), dtype),
+        grip=np.zeros(0, dtype),
+        height=deep(p["yb"], dtype),
+        law=law(p, count, dtype),
+        inertia=none[:1],
+        spring=none,
+        resistance=none,
+        rest=none,
+        rest_psi=np.zeros(count, dtype),
+        rest_force=np.zeros(count, dtype),
     )
-    assert size == coefficients.forward.size
+    answer_forces(coefficients, np.zeros(size, dtype))
     return modal.kernel, coefficients, modal.state(coefficients)
+
+
+def on_line(array: Any) -> Any:
+    """The same where a cache line begins, as the engine has it."""
+    made = zeros(array.shape, array.dtype)
+    made[...] = array
+    return made
 
 
 def seconds(p: dict[str, Any], dtype: Any) -> tuple[float, np.ndarray[Any, Any]]:

@@ -30,11 +30,6 @@ def project(rows: Any, y: Any, out: Any) -> None:
 
 
 @called_by_python
-def spread(gain: Any, rows: Any, force: Any, which: Any, count: Any, y: Any) -> None:
-    vectors.spread(gain, rows, force, which, count, y)
-
-
-@called_by_python
 def stiff_step(t: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> None:
     vectors.stiff_step((t[0], t[1], t[2], t[3], t[4]), x, y, w, first, count)
 
@@ -89,29 +84,6 @@ def test_project(rows: int, dtype: Any) -> None:
     twin = np.zeros(rows, dtype)
     vectors.project(matrix, y, twin)
     assert (out == twin).all()
-
-
-@both
-@pytest.mark.parametrize("count", range(41))
-def test_spread(count: int, dtype: Any) -> None:
-    rows, size = 43, PADDING * (1 + count % 4)
-    random = np.random.default_rng(count)
-    matrix = random.standard_normal((rows, size)).astype(dtype)
-    matrix[-2:] = np.nan  # two rows that are not chosen
-    force = random.standard_normal(rows).astype(dtype)
-    force[-2:] = np.nan
-    which = random.permutation(rows - 2)
-    which[count:] = rows - 1
-    _, gain = guarded(random.standard_normal(size), dtype)
-    whole, y = guarded(random.standard_normal(size), dtype)
-    wanted = y.copy()
-    vectors.spread(gain, matrix, force, which, count, wanted)
-    chosen = which[:count]
-    magnitude = np.abs(y) + np.abs(gain) * (np.abs(force[chosen]) @ np.abs(matrix[chosen]))
-    assert close(wanted, y + gain * (force[chosen] @ matrix[chosen]), magnitude)
-    spread(gain, matrix, force, which, count, y)
-    assert (y == wanted).all()
-    assert untouched(whole, size)
 
 
 @both

@@ -8,7 +8,7 @@ NUMERICS section 2); g decides accuracy, and whether the contact sticks or pulls
 
 from __future__ import annotations
 
-from math import inf
+from math import gamma, inf, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,9 @@ PATIENCE = 4  # Newton steps without gain; each doubles the digits of what was f
 
 SHIPPED = 0  # non-adhesive: capped gradient, released whole, secant at entry
 PLAIN = 1  # paper 002 eq. (26): for comparison only
+ONSET = 2  # SHIPPED, with that secant for as long as a contact holds nothing
+STEEP, SHORT = 1.5, 3.0  # exponent from which, and steps in contact below which, entry is better (NUMERICS 7.2)
+SPEED = 0.5  # m/s at which a contact is said to last so long
 
 # How eta^power is taken: pow() costs more than the rest of a contact, so common exponents go without.
 LINEAR, QUARTER, HALF, GENERAL = range(4)
@@ -45,12 +48,27 @@ class Law(NamedTuple):
     zero: float
     half: float  # constants in the kernel's precision: a literal would widen float32 to float64
     one: float
+    four: float
     grain: float  # share of psi below which what a release leaves is rounding
-    rule: int  # SHIPPED | PLAIN
+    slack: float  # the same of what a search for gradients leaves
+    rule: int  # SHIPPED | PLAIN | ONSET
 
 
-def law(points: ContactPoints, contact: Contact, rate: float, dtype: Any = np.float64, rule: int = SHIPPED) -> Law:
-    """The law of `points`, whose stiffness is in N/m^exponent each."""
+def law(
+    points: ContactPoints,
+    contact: Contact,
+    rate: float,
+    dtype: Any = np.float64,
+    rule: int = SHIPPED,
+    response: Array | None = None,
+) -> Law:
+    """The law of `points`, whose stiffness is in N/m^exponent each.
+
+    Where it is known how far each point gives way to a newton within a step, the better of both secants is taken.
+    """
+    if response is not None and rule == SHIPPED and points.height.size:
+        long = steps_in_contact(points, contact, response, rate) >= SHORT
+        rule = ONSET if contact.exponent < STEEP or long else SHIPPED
     power = (contact.exponent - 1.0) / 2.0
     slope = 0.5 * np.sqrt(points.stiffness * (contact.exponent + 1.0) / 2.0)
     return Law(
@@ -62,9 +80,20 @@ def law(points: ContactPoints, contact: Contact, rate: float, dtype: Any = np.fl
         dtype(0.0),
         dtype(0.5),
         dtype(1.0),
+        dtype(4.0),
         dtype(1e4) * np.finfo(dtype).eps,
+        dtype(16.0 * np.sqrt(np.finfo(dtype).eps)),
         rule,
     )
+
+
+def steps_in_contact(points: ContactPoints, contact: Contact, response: Array, rate: float) -> float:
+    """How many steps the shortest contact lasts: T2, with the mass that a point's response in a step stands for."""
+    over, swing = 1.0 / (contact.exponent + 1.0), SPEED / rate
+    if not contact.stiffness > 0.0:
+        return inf
+    pressed = (swing * swing / (2.0 * over * float((response * points.stiffness).max()))) ** over
+    return sqrt(pi) * gamma(1.0 + over) / gamma(0.5 + over) * 2.0 * pressed / swing
 
 
 def psi_at(penetration: Array, points: ContactPoints, exponent: float) -> Array:
@@ -105,13 +134,13 @@ def half_gradient(law: Law, slope: Any, eta: Any, eta_before: Any, push: Any, ps
     if psi <= law.zero:
         if push <= law.zero:
             return law.zero
-        if eta > law.zero:
+        if eta > law.zero and (law.rule == SHIPPED or eta_before > law.zero):
             return slope * raised(eta, law)
         # First step into the barrier, where psi' is still zero: the secant of psi towards the predicted middle. From
         # above only (eta- <= 0), which bounds it: middle <= push / 2.
         middle = law.half * (eta + eta_before + push)
         if middle > law.zero and eta_before <= law.zero:
-            return law.secant * slope * raised(middle, law) * middle / push
+            return law.secant * slope * raised(middle, law) * middle / max(push, middle)
         return law.zero
     if eta <= law.zero and push >= law.zero:
         return law.zero
@@ -141,7 +170,7 @@ def respond(law: Law, slope: Any, eta: Any, eta_before: Any, push: Any, psi: Any
     force = (a * (psi + psi) + r * push) / (law.one + r * response)
     shift = push - response * force  # eta+ - eta-
     after = psi + a * shift
-    if law.rule == SHIPPED:
+    if law.rule != PLAIN:
         # True but for rounding: the force never pulls, and a release leaves nothing. What rounding leaves would be
         # taken for a contact in progress.
         force = max(force, law.zero)

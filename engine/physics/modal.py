@@ -4,7 +4,13 @@ Every mode has its exact frequency and decay at any sample rate. The two-point s
 one-state-pair form, where contact sits at whole steps and the quadratised force needs no iteration:
 
     (L) y* = 2 R cos(w k) y - R^2 y- + (k^2/m) C f          (P) free = V y*
-    (S) forces by the alternating sweep of contact.py        (U) y+ = y* + (k^2/m) C V'F
+    (S) forces of all points at once, block.py              (U) y+ = y* + (k^2/m) C V'F,  u+ = V y+ + N F
+
+V = Q B is of low rank (rank.py): B is projected and pushed, Q gives the points. N is what the modes leave out of the
+string's answer to a force that rests (statics.py): it comes at once and is forgotten, as of a mode that is all loss.
+
+Steps go in pairs, of which each odd one is the first: one pass over the modes takes both (pairs.py), and what the first
+one's contact does to the modes waits until the second is over. A step by itself takes the same operations.
 """
 
 from __future__ import annotations
@@ -21,47 +27,50 @@ from numpy.typing import NDArray
 from engine import elementwise
 from engine.aligned import zeros
 from engine.compiled import called_by_python, copy, inlined, native
-from engine.errors import PhysicsError
 from engine.layout import Integers, Matrix, Vector
-from engine.physics import contact
+from engine.pairs import accumulate, add_rows, advance_twice, combine, look_ahead, near, push, push_twice, shift, whole
+from engine.physics import block, contact
 from engine.physics.barrier import ContactPoints
 from engine.physics.contact import Law, Touch
-from engine.physics.hearing import on_body
 from engine.physics.linear import product
-from engine.physics.problem import Pickup, Problem
+from engine.physics.modes import Modes, modes, pickup_row, poles, refuse_excess, shape, shares
+from engine.physics.problem import Problem
+from engine.physics.rank import skeleton
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
-from engine.physics.string import Array, String
-from engine.vectors import PADDING, advance, project, spread
-
-MOST_ENTRIES = 2**21  # modes times contact points and pickups: many times what can be played in real time
-
-
-class Modes(NamedTuple):
-    """Wavenumber (1/m), damped angular frequency (rad/s) and decay rate (1/s) of every mode kept."""
-
-    wavenumber: Array
-    frequency: Array
-    decay: Array
+from engine.physics.responses import answer_forces, deep, in_vectors, point_response
+from engine.physics.statics import left_out, resting
+from engine.physics.string import Array
+from engine.vectors import PADDING, advance, project
 
 
 class Coefficients(NamedTuple):
-    """What the kernel reads. Row k < K of `rows` is contact point k, the others are pickups."""
+    """What the kernel reads. K contact points are sums of r rows, of which there are P more, one for each pickup.
+
+    Tables that vector code reads row by row are as wide as whole vectors: "K" or "r + P" then means at least so many.
+    """
 
     forward: Vector  # 2 R cos(w k)
     backward: Vector  # R^2
     inject: Vector  # modal displacement per newton of excitation
     spread: Vector  # (k^2/m) C
-    rows: Matrix  # [K + P, M]
+    rows: Matrix  # [r + P, M]
+    mix: Matrix  # [r, K]: how much of each row is in each point
+    shares: Matrix  # [K, r]: the same the other way round
+    answer: Matrix  # [r, r + P]: displacement of a row per newton on a row
+    ahead: Matrix  # [r, r + P]: the same a step later
+    response: Matrix  # [K, K]: displacement of a point per newton on a point, with what the modes leave out
+    remainder: Matrix  # [K, K]: N, what the modes leave out
+    direct: Matrix  # [K, P]: and of that, what a pickup hears
     share: Matrix  # [B, K]: of a newton at contact k, for each pickup that hears a body (hearing.py)
     grip: Vector  # [B]: of a newton of excitation
-    response: Matrix  # [K, K + P]: displacement of row l per newton at contact k
-    height: Vector  # [K]
+    height: Vector  # [K] in whole vectors, of which the rest lies endlessly deep
     law: Law
     inertia: Vector  # m / 2k^2, one entry
     spring: Vector  # k* / 8
     resistance: Vector  # r* / 4k
     rest: Vector  # static equilibrium: modal displacement
     rest_psi: Vector
+    rest_force: Vector
 
 
 class State(NamedTuple):
@@ -69,8 +78,16 @@ class State(NamedTuple):
 
     even: Vector
     odd: Vector
-    free: Vector  # [K + P]: rows without contact force, then with it
+    both: Matrix  # [2, r + P]: rows without contact force, then with it, in both steps of a pair
+    weights: Matrix  # [2, r]: contact forces on the rows
+    free: Matrix  # [2, K]: points without contact force, in both steps
     touch: Touch
+    earlier: Vector  # [K]: forces of the step before the last
+    push: Vector  # [K]
+    none: Vector  # [K] zeros
+    work: Matrix  # of block.py
+    whole: Vector  # the newest step, where what its contact does still waits
+    owed: Integers  # whether it does; and for how many steps forces are to be forgotten
     clock: Integers  # steps since reset
 
 
@@ -90,69 +107,6 @@ class Design:
         return len(self.problem.pickups) + self.coefficients.grip.size
 
 
-def modes(string: String, rate: float, band: float = inf) -> Modes:
-    """All oscillating modes below Nyquist and below `band` (Hz), in order (paper 004 eq. 8)."""
-    limit = 2.0 * np.pi * min(band, 0.4995 * rate)  # at Nyquist itself the prewarped stiffness (21) is infinite
-    count = int(string.wavenumber_at(limit / (2.0 * np.pi)) * string.length / np.pi) + 2
-    refuse_excess(string, count)
-    b = string.wavenumbers(count)
-    decay = string.loss.rate(b)
-    squared = string.undamped_frequency(b) ** 2 - decay**2
-    kept = np.logical_and.accumulate((squared > 0.0) & (squared < limit * limit))
-    if not kept.any():
-        f1 = float(string.undamped_frequency(b[:1])[0]) / (2.0 * np.pi)
-        raise PhysicsError(
-            "string",
-            f"first mode {f1:.6g} Hz with a decay rate of {decay[0]:.6g} 1/s",
-            f"no mode oscillates below {limit / (2.0 * np.pi):.6g} Hz",
-            f"lower the pitch or the loss, or raise the {'band' if band < 0.4995 * rate else 'sample rate'}",
-        )
-    return Modes(b[kept], np.sqrt(squared[kept]), decay[kept])
-
-
-def refuse_excess(string: String, entries: int) -> None:
-    """Refuse a string before its tables fill the memory."""
-    if entries > MOST_ENTRIES:
-        limit = f"its modes make tables of {entries:.3g} numbers, at most {MOST_ENTRIES:.3g} are kept"
-        remedy = "raise the pitch, or lower barrier.points or the number of pickups"
-        raise PhysicsError("string", f"{string.pitch:.6g} Hz", limit, remedy)
-
-
-def poles(m: Modes, rate: float) -> tuple[Array, Array, Array, Array, Array]:
-    """R, cos(w k), a*, b* and C = 1/(1 + a* + b*) of the prewarped scheme (paper 004 eq. 21)."""
-    r, o = elementwise.exp(-m.decay / rate), elementwise.cos(m.frequency / rate)
-    low = 1.0 + 2.0 * r * o + r**2
-    return r, o, (1.0 - 2.0 * r * o + r**2) / low, 2.0 * (1.0 - r**2) / low, low / 4.0
-
-
-def shape(b: Array, x: Array) -> Array:
-    """Mode shapes sin(b x): a row for each x, a column for each mode."""
-    return elementwise.sin(np.outer(x, b))
-
-
-def pickup_row(string: String, b: Array, pickup: Pickup) -> Array:
-    """How each mode sounds at a pickup: displacement (whose difference is the velocity), pull on the support, or what
-    the end carries of its momentum (whose second difference is a body's force).
-    """
-    if pickup.kind == "body_force":
-        momentum = string.density / b
-        return momentum if pickup.at == 0.0 else -momentum * elementwise.cos(b * string.length)
-    if pickup.kind == "bridge_force":
-        pull = string.tension * b + string.stiffness * (b * b * b)
-        # T u_x - EI u_xxx at x = 0; at the far end the outward slope is -cos(n pi).
-        return pull if pickup.at == 0.0 else -pull * elementwise.cos(b * string.length)
-    return shape(b, np.array([pickup.at * string.length]))[0]
-
-
-def shares(problem: Problem, points: ContactPoints) -> tuple[Array, Array]:
-    """For each pickup that hears a body, how much of the force of each contact and of the pluck is not in the momentum
-    of its end (hearing.py).
-    """
-    ends = np.array([pickup.at for pickup in on_body(problem.pickups)])
-    held = 1.0 - np.abs(ends - problem.excitation.position)
-    return np.abs(ends[:, None] - points.position / problem.string.length), held
-
-
 def design(
     problem: Problem, rate: float, *, band: float = inf, dtype: Any = np.float64, rule: int = contact.SHIPPED
 ) -> Design:
@@ -162,13 +116,17 @@ def design(
     b, mass, k = m.wavenumber, 0.5 * string.density * string.length, 1.0 / rate
     refuse_excess(string, b.size * (points.height.size + len(problem.pickups)))
     r, o, a_star, b_star, c = poles(m, rate)
-    spread = k * k / mass * c
-    touching = shape(b, points.position)
-    heard = np.array([pickup_row(string, b, p) for p in problem.pickups]).reshape(-1, b.size)
-    rows = np.concatenate([touching, heard])
+    gain, stiffness = k * k / mass * c, 4.0 * mass * a_star / (k * k)
     share, held = shares(problem, points)
-    stiffness = 4.0 * mass * a_star / (k * k)
-    rest, penetration = resting(touching, stiffness, points, problem.contact.exponent)
+    kept, mix = skeleton(shape(b, points.position))
+    heard = np.array([pickup_row(string, b, p) for p in problem.pickups]).reshape(-1, b.size)
+    rows = np.concatenate([shape(b, points.position[kept]), heard])
+    static = product(mix, product(rows[: kept.size] / stiffness, rows.T))
+    static = np.concatenate([product(static[:, : kept.size], mix.T), static[:, kept.size :]], axis=1)
+    left = left_out(problem, points, static) if band < inf else np.zeros_like(static)
+    given = (static + left)[:, : len(mix)]
+    pressed = resting(problem, points, given)
+    rest = product(product(pressed, mix), rows[: kept.size]) / stiffness
 
     def cast(array: Array) -> NDArray[Any]:
         made = zeros((*array.shape[:-1], b.size + -b.size % PADDING), dtype)
@@ -178,53 +136,52 @@ def design(
     coefficients = Coefficients(
         forward=cast(2.0 * r * o),
         backward=cast(r**2),
-        inject=cast(spread * shape(b, np.array([problem.excitation.position * string.length]))[0]),
-        spread=cast(spread),
+        inject=cast(gain * shape(b, np.array([problem.excitation.position * string.length]))[0]),
+        spread=cast(gain),
         rows=cast(rows),
+        mix=in_vectors(mix.T, dtype),
+        shares=in_vectors(mix, dtype),
+        answer=in_vectors(np.zeros((kept.size, len(rows))), dtype),
+        ahead=in_vectors(np.zeros((kept.size, len(rows))), dtype),
+        response=in_vectors(np.zeros((len(mix), len(mix))), dtype),
+        remainder=in_vectors(left[:, : len(mix)], dtype),
+        direct=np.array(left[:, len(mix) :], dtype, order="C"),
         share=share.astype(dtype),
         grip=held.astype(dtype),
-        response=point_response(cast(rows), cast(spread), points.height.size),
-        height=points.height.astype(dtype),
-        law=contact.law(points, problem.contact, rate, dtype, rule),
+        height=deep(points.height, dtype),
+        law=contact.law(points, problem.contact, rate, dtype, rule, point_response(rows, gain, mix, left)),
         inertia=np.array([0.5 * mass / (k * k)], dtype),
         spring=cast(stiffness / 8.0),
         resistance=cast(0.5 * mass * b_star / (k * k)),
         rest=cast(rest),
-        rest_psi=contact.psi_at(penetration, points, problem.contact.exponent).astype(dtype),
+        rest_psi=contact.psi_at(points.height - product(pressed, given), points, problem.contact.exponent).astype(
+            dtype
+        ),
+        rest_force=pressed.astype(dtype),
     )
+    answer_forces(coefficients, zeros(coefficients.forward.size, dtype))
     return Design(problem, rate, m, points, coefficients)
-
-
-def resting(touching: Array, stiffness: Array, points: ContactPoints, exponent: float) -> tuple[Array, Array]:
-    """Where the string rests, mode by mode, and how deep each point is in it then."""
-    if not contact.pressing(points).any():
-        return np.zeros(stiffness.size), points.height
-    pressed = contact.equilibrium(product(touching / stiffness, touching.T), points, exponent)
-    rest = product(pressed, touching) / stiffness
-    return rest, points.height - product(touching, rest)
-
-
-def point_response(rows: NDArray[Any], spread: NDArray[Any], points: int) -> NDArray[Any]:
-    """response[k, l] = sum of spread * rows[k] * rows[l], in an order that no library or process can change."""
-    response = zeros((points, len(rows)), rows.dtype)
-    answer_points(rows, spread, response, zeros(spread.size, rows.dtype))
-    return response
-
-
-@called_by_python
-def answer_points(rows: Any, spread: Any, response: Any, scratch: Any) -> None:
-    """The same in place."""
-    for k in range(response.shape[0]):
-        for i in range(spread.size):
-            scratch[i] = spread[i] * rows[k, i]
-        project(rows, scratch, response[k])
 
 
 def state(c: Coefficients) -> State:
     """Memory of one string at rest."""
-    size, dtype = c.forward.size, c.forward.dtype
-    touch = contact.touch(c.height.size, dtype)
-    s = State(zeros(size, dtype), zeros(size, dtype), zeros(len(c.rows), dtype), touch, np.zeros(1, np.int64))
+    size, dtype, points, rank = c.forward.size, c.forward.dtype, c.rest_psi.size, c.mix.shape[0]
+    at_once, room = min(points, block.MOST_AT_ONCE), whole(points, dtype)
+    s = State(
+        zeros(size, dtype),
+        zeros(size, dtype),
+        zeros((2, whole(len(c.rows), dtype)), dtype),
+        zeros((2, whole(rank, dtype)), dtype),
+        zeros((2, room), dtype),
+        contact.touch(room, dtype),
+        zeros(room, dtype),
+        zeros(room, dtype),
+        zeros(room, dtype),
+        zeros((block.ROWS + at_once, at_once), dtype),
+        zeros(size, dtype),
+        np.zeros(2, np.int64),
+        np.zeros(1, np.int64),
+    )
     reset(c, s)
     return s
 
@@ -234,14 +191,29 @@ def reset(c: Coefficients, s: State) -> None:
     """Back to static equilibrium, silent."""
     copy(c.rest, s.even)
     copy(c.rest, s.odd)
-    project(c.rows, s.even, s.free)
-    for k in range(c.height.size):
-        s.touch.now[k] = s.free[k]
-        s.touch.before[k] = s.free[k]
+    for k in range(c.rest_psi.size):
         s.touch.psi[k] = c.rest_psi[k]
-        s.touch.force[k] = c.law.zero
+        s.touch.force[k] = c.rest_force[k]
+        s.earlier[k] = c.rest_force[k]
+    for k in range(c.rest_psi.size, s.touch.psi.size):
+        s.touch.psi[k] = c.law.zero
+    begin(c, s)
+
+
+@called_by_python
+def begin(c: Coefficients, s: State) -> None:
+    """Step 0, from modes, psi and forces as they are: where the points are, and nothing owed."""
+    for y, points in ((s.odd, s.touch.before), (s.even, s.touch.now)):
+        project(c.rows, y, s.both[0, : len(c.rows)])
+        combine(c.mix, s.both[0], c.mix.shape[0], points)
+        for k in range(c.rest_psi.size):
+            for j in range(c.rest_psi.size):
+                points[j] += c.remainder[k, j] * s.touch.force[k]
+    for half in range(2):
+        for j in range(s.weights.shape[1]):
+            s.weights[half, j] = c.law.zero
     s.touch.lost[0] = c.law.zero
-    s.clock[0] = 0
+    s.owed[0], s.owed[1], s.clock[0] = 0, 2, 0
 
 
 def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
@@ -258,9 +230,11 @@ def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
     earlier = y * elementwise.exp(sigma * k) * (elementwise.cos(w * k) - sigma / w * elementwise.sin(w * k))
     reset(d.coefficients, s)
     s.even[: b.size], s.odd[: b.size] = y, earlier
-    s.touch.now[:] = product(shape(b, d.points.position), y)
-    s.touch.before[:] = product(shape(b, d.points.position), earlier)
-    s.touch.psi[:] = contact.psi_at(d.points.height - s.touch.now, d.points, d.problem.contact.exponent)
+    s.touch.force[:], s.earlier[:] = 0.0, 0.0
+    begin(d.coefficients, s)
+    points = d.points.height.size
+    penetration = d.points.height - s.touch.now[:points]
+    s.touch.psi[:points] = contact.psi_at(penetration, d.points, d.problem.contact.exponent)
 
 
 @native
@@ -271,95 +245,212 @@ def add(force: Any, inject: Any, y: Any) -> None:
 
 
 @inlined
-def step(c: Coefficients, s: State, now: Any, after: Any, force: Any, out: Any) -> None:
-    """From `now` to `after`, which lies where the step before was; `out` then has the pickups and what is carried."""
-    points = c.height.size
-    advance(c.forward, c.backward, now, after)
-    if force != c.law.zero:
-        add(force, c.inject, after)
-    project(c.rows, after, s.free)
-    if points:
-        pushed = contact.sweep(c.law, c.height, c.response, s.free, s.touch, (s.clock[0] & 1) == 0)
-        for j in range(pushed):
-            k = s.touch.pushed[j]
-            for row in range(s.free.size):
-                s.free[row] += c.response[k, row] * s.touch.force[k]
-        spread(c.spread, c.rows, s.touch.force, s.touch.pushed, pushed, after)
-        for k in range(points):
-            s.touch.before[k] = s.touch.now[k]
-            s.touch.now[k] = s.free[k]
-    hear(c, s, force, out)
-    s.clock[0] += 1
+def meet(c: Coefficients, s: State, half: Any, force: Any, out: Any) -> None:
+    """The contact of one step, whose rows and points without it are in s.both and s.free, and what is then heard."""
+    touch, rows, free, rank = s.touch, s.both[half], s.free[half], c.mix.shape[0]
+    found = near(c.height, touch.now, free, touch.psi, touch.pushed)
+    pushed = 0
+    if s.owed[1] > 0:
+        forget(s)
+    if found:
+        for j in range(found):
+            k = touch.pushed[j]
+            s.push[k] = touch.before[k] - free[k]
+        forward = (s.clock[0] & 1) == 0
+        pushed = block.solve(c.law, c.height, c.response, touch, s.push, s.work, found, forward)
+    if pushed:
+        s.owed[0], s.owed[1] = 1, 2
+        accumulate(c.shares, touch.force, touch.pushed, pushed, s.weights[half])
+        add_rows(c.answer, s.weights[half], rank, rows)
+        accumulate(c.response, touch.force, touch.pushed, pushed, free)
+    shift(free, touch.now, touch.before)
+    listen(c, s, half, force, out)
+    for j in range(pushed):
+        k = touch.pushed[j]
+        for p in range(c.direct.shape[1]):
+            out[p] += c.direct[k, p] * touch.force[k]
+        for b in range(c.grip.size):
+            out[c.direct.shape[1] + b] += c.share[b, k] * touch.force[k]
 
 
 @inlined
-def hear(c: Coefficients, s: State, force: Any, out: Any) -> None:
-    """The pickups of the new step; behind them what contact and pluck carry on the way to it."""
-    points, pickups = c.height.size, c.rows.shape[0] - c.height.size
+def forget(s: State) -> None:
+    """The last step's forces become the earlier ones; two steps later they are gone."""
+    s.owed[1] -= 1
+    shift(s.none, s.touch.force, s.earlier)
+
+
+@inlined
+def come_after(c: Coefficients, s: State) -> None:
+    """What the contact of a pair's first step does to the rows of its second."""
+    if s.owed[0]:
+        add_rows(c.ahead, s.weights[0], c.mix.shape[0], s.both[1])
+
+
+@inlined
+def settle(c: Coefficients, s: State) -> None:
+    """At the end of a pair: what both contacts do to the modes."""
+    if s.owed[0]:
+        push_twice(c.forward, c.spread, c.rows, s.weights[0], s.weights[1], c.mix.shape[0], s.even, s.odd)
+        combine(c.shares, s.push, 0, s.weights[0])
+        combine(c.shares, s.push, 0, s.weights[1])
+        s.owed[0] = 0
+
+
+@called_by_python
+def catch_up(c: Coefficients, s: State) -> None:
+    """Between two steps, before coefficients change: have the newest step's modes as its contact leaves them."""
+    if s.owed[0]:
+        push(c.spread, c.rows, s.weights[0], c.mix.shape[0], s.even)
+        combine(c.shares, s.push, 0, s.weights[0])
+        s.owed[0] = 0
+
+
+@inlined
+def listen(c: Coefficients, s: State, half: Any, force: Any, out: Any) -> None:
+    """The pickups of a step, and behind them what the pluck carries on the way to it; contacts add their own."""
+    pickups = c.direct.shape[1]
     for p in range(pickups):
-        out[p] = s.free[points + p]
+        out[p] = s.both[half, c.mix.shape[0] + p]
     for b in range(c.grip.size):
-        carried = -c.grip[b] * force
-        for k in range(points):
-            carried += c.share[b, k] * s.touch.force[k]
-        out[pickups + b] = carried
+        out[pickups + b] = -c.grip[b] * force
+
+
+@inlined
+def pass_by(c: Coefficients, s: State, force: Any, out: Any) -> None:
+    """Both steps of a pair, in which nothing touches."""
+    copy(s.free[0], s.touch.before)
+    copy(s.free[1], s.touch.now)
+    if s.owed[1] > 0:
+        forget(s)
+        if s.owed[1] > 0:
+            forget(s)
+    listen(c, s, 0, force[0], out[0])
+    listen(c, s, 1, force[1], out[1])
 
 
 @called_by_python
 def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
-    """Advance force.size steps; out[t] is what `hear` finds after step t. Allocates nothing."""
-    now, after = s.even, s.odd
+    """Advance force.size steps; out[t] has the pickups after step t, and what is carried. Allocates nothing."""
+    t, rank, points = 0, c.mix.shape[0], c.rest_psi.size
+    while t < force.size:
+        first, end = 1 - (s.clock[0] & 1), 2
+        if first == 0 and t + 1 < force.size:
+            advance_twice(c.forward, c.backward, c.inject, c.rows, s.odd, s.even, force[t], force[t + 1], s.both)
+        else:
+            end = first + 1
+            single(c, s, force[t], first)
+        busy = False
+        if points:
+            busy = look_ahead(c.mix, s.both, rank, c.height, s.touch.now, s.touch.psi, s.free) or end - first == 1
+        if busy:
+            for half in range(first, end):
+                if half == 1 and s.owed[0]:
+                    come_after(c, s)
+                    combine(c.mix, s.both[1], rank, s.free[1])
+                meet(c, s, half, force[t + half - first], out[t + half - first])
+                s.clock[0] += 1
+            if end == 2:
+                settle(c, s)
+        elif points:
+            pass_by(c, s, force[t:], out[t:])
+            s.clock[0] += 2
+        else:
+            for half in range(first, end):
+                listen(c, s, half, force[t + half - first], out[t + half - first])
+                s.clock[0] += 1
+        t += end - first
+
+
+@inlined
+def single(c: Coefficients, s: State, force: Any, half: Any) -> None:
+    """The first or the second step of a pair by itself, without contact."""
+    now, after = s.odd, s.even
+    if half:
+        now, after = after, now
+    advance(c.forward, c.backward, now, after)
+    if force != c.law.zero:
+        add(force, c.inject, after)
+    project(c.rows, after, s.both[half, : len(c.rows)])
+
+
+@inlined
+def newest(c: Coefficients, s: State) -> Any:
+    """The newest step's modes, and those of the one before."""
     if s.clock[0] & 1:
-        now, after = after, now
-    for t in range(force.size):
-        step(c, s, now, after, force[t], out[t])
-        now, after = after, now
+        return s.odd, s.even
+    if s.owed[0]:
+        copy(s.even, s.whole)
+        push(c.spread, c.rows, s.weights[0], c.mix.shape[0], s.whole)
+        return s.whole, s.odd
+    return s.even, s.odd
 
 
 @called_by_python
 def energy(c: Coefficients, s: State) -> Any:
-    """Kinetic, potential and contact energy between the last two steps, J (NUMERICS section 3)."""
-    k0 = k1 = k2 = k3 = p0 = p1 = p2 = p3 = stored = c.law.zero
+    """Kinetic, potential and contact energy between the last two steps, J (NUMERICS section 3).
+
+    What the modes leave out counts as potential: N is a spring at either of both steps.
+    """
+    y, x = newest(c, s)
+    k0 = k1 = k2 = k3 = p0 = p1 = p2 = p3 = stored = left = c.law.zero
     # Four sums side by side, which the processor adds at once; PADDING makes the number of modes a multiple of four.
-    for i in range(0, s.even.size, 4):
-        k0 += (s.even[i] - s.odd[i]) ** 2
-        k1 += (s.even[i + 1] - s.odd[i + 1]) ** 2
-        k2 += (s.even[i + 2] - s.odd[i + 2]) ** 2
-        k3 += (s.even[i + 3] - s.odd[i + 3]) ** 2
-        p0 += c.spring[i] * (s.even[i] + s.odd[i]) ** 2
-        p1 += c.spring[i + 1] * (s.even[i + 1] + s.odd[i + 1]) ** 2
-        p2 += c.spring[i + 2] * (s.even[i + 2] + s.odd[i + 2]) ** 2
-        p3 += c.spring[i + 3] * (s.even[i + 3] + s.odd[i + 3]) ** 2
-    for k in range(c.height.size):
+    for i in range(0, y.size, 4):
+        k0 += (y[i] - x[i]) ** 2
+        k1 += (y[i + 1] - x[i + 1]) ** 2
+        k2 += (y[i + 2] - x[i + 2]) ** 2
+        k3 += (y[i + 3] - x[i + 3]) ** 2
+        p0 += c.spring[i] * (y[i] + x[i]) ** 2
+        p1 += c.spring[i + 1] * (y[i + 1] + x[i + 1]) ** 2
+        p2 += c.spring[i + 2] * (y[i + 2] + x[i + 2]) ** 2
+        p3 += c.spring[i + 3] * (y[i + 3] + x[i + 3]) ** 2
+    for k in range(c.rest_psi.size):
         stored += c.law.half * s.touch.psi[k] ** 2
-    return c.inertia[0] * ((k0 + k1) + (k2 + k3)), (p0 + p1) + (p2 + p3), stored
+    if s.owed[1]:
+        left = yielded(c, s.touch.force) + yielded(c, s.earlier)
+    return c.inertia[0] * ((k0 + k1) + (k2 + k3)), (p0 + p1) + (p2 + p3) + left, stored
+
+
+@inlined
+def yielded(c: Coefficients, force: Any) -> Any:
+    """F'N F / 4."""
+    sum = c.law.zero
+    for k in range(c.rest_psi.size):
+        if force[k] != c.law.zero:
+            for j in range(c.rest_psi.size):
+                sum += c.remainder[k, j] * force[k] * force[j]
+    return c.law.half * c.law.half * sum
 
 
 @called_by_python
 def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
     """The kernel step by step, with everything metered: energy balance of NUMERICS section 3."""
     first, shot, lost, work = s.clock[0], 0, log.sums[0], log.sums[1]
+    before, past = log.scratch, s.push  # s.push is of use within a step only
     while shot < log.at.size and log.at[shot] < first:
         shot += 1
     for n in range(force.size):
-        now, after = (s.odd, s.even) if s.clock[0] & 1 else (s.even, s.odd)
+        now, older = newest(c, s)
         while shot < log.at.size and log.at[shot] == first + n:
             copy(now, log.shapes[shot])
             shot += 1
-        before = log.scratch
-        copy(after, before)
+        copy(older, before)
+        for k in range(c.rest_psi.size):
+            log.force[n, k] = s.earlier[k]
         kernel(c, s, force[n : n + 1], log.out[n : n + 1])
+        after, _ = newest(c, s)
         dissipated = moved = c.law.zero
-        for i in range(now.size):
+        for i in range(after.size):
             span = after[i] - before[i]
             dissipated += c.resistance[i] * span * span
             if c.spread[i] > c.law.zero:
                 moved += c.inject[i] / c.spread[i] * span
-        lost += dissipated
+        for k in range(c.rest_psi.size):
+            past[k] = s.touch.force[k] - log.force[n, k]
+            log.force[n, k] = s.touch.force[k]
+        lost += dissipated + yielded(c, past)
         work += c.law.half * force[n] * moved
         log.kinetic[n], log.potential[n], log.contact[n] = energy(c, s)
-        for k in range(c.height.size):
-            log.force[n, k] = s.touch.force[k]
         log.lost[n] = lost + s.touch.lost[0]
         log.work[n] = work
     log.sums[0], log.sums[1] = lost, work
@@ -379,11 +470,11 @@ def run(
     c, s = d.coefficients, state(d.coefficients)
     if initial is not None:
         release(d, s, initial)
-    heard = c.rows[c.height.size :]
-    start, before = (np.append(product(heard, y), np.zeros(c.grip.size)) for y in (s.even, s.odd))
+    heard, pressed = c.rows[c.mix.shape[0] :], product(s.touch.force[: c.rest_psi.size], c.direct)
+    start, before = (np.append(product(heard, y) + pressed, np.zeros(c.grip.size)) for y in (s.even, s.odd))
     steps = force.size if steps is None else steps
     kept = min(most, steps) if listener else steps
-    book = log(kept, start.size, c.height.size, c.forward.size, at, c.forward.dtype)
+    book = log(kept, start.size, c.rest_psi.size, c.forward.size, at, c.forward.dtype)
     b = d.modes.wavenumber
     x = np.linspace(0.0, d.problem.string.length, 2 * b.size + 1)
     opened = Run(d.rate, d.points, before, start, book, x, np.zeros((0, x.size)))

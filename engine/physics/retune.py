@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine import elementwise
-from engine.compiled import called_by_python, inlined
+from engine.compiled import called_by_python, inlined, native
 from engine.elementary import exp
 from engine.layout import Matrix, Vector
 from engine.physics import contact, finite_difference, modal
@@ -21,6 +21,8 @@ from engine.physics.contact import Law, Touch
 from engine.physics.dispersion import REACH, Elastic, taps_of
 from engine.physics.grid import interpolate
 from engine.physics.losses import far_taps, loss_taps
+from engine.physics.modes import shape
+from engine.physics.responses import answer_forces
 from engine.physics.string import Array
 from engine.vectors import PADDING
 
@@ -37,7 +39,10 @@ class ModalTuning(NamedTuple):
     decay: Vector  # sigma, 1/s
     shrink: Vector  # exp(-sigma k)
     strike: Vector  # mode shape where the excitation is
+    remainder: Matrix  # [K, K] as designed
+    direct: Matrix  # [K, P]
     mass: float
+    tension: float  # as designed, N
     step: float  # k
 
 
@@ -55,15 +60,32 @@ def modal_tuning(d: modal.Design) -> ModalTuning:
         pull=padded(b**2 / string.density),
         decay=padded(d.modes.decay),
         shrink=padded(elementwise.exp(-d.modes.decay * k)),
-        strike=padded(modal.shape(b, np.array([d.problem.excitation.position * string.length]))[0]),
+        strike=padded(shape(b, np.array([d.problem.excitation.position * string.length]))[0]),
+        remainder=d.coefficients.remainder.copy(),
+        direct=d.coefficients.direct.copy(),
         mass=0.5 * string.density * string.length,
+        tension=string.tension,
         step=k,
     )
 
 
 @called_by_python
 def tune_modes(t: ModalTuning, tension: Any, damping: Any, c: modal.Coefficients, scratch: Any) -> None:
-    """Coefficients for a tension (N) and an added decay rate (1/s). Modes driven past Nyquist fall silent."""
+    """Coefficients for a tension (N) and an added decay rate (1/s)."""
+    tune_poles(t, tension, damping, c)
+    # What is left out gives way as strings do, by 1 / T; any share of it is passive.
+    slack = t.tension / tension
+    for n in range(c.remainder.shape[0]):
+        for j in range(c.remainder.shape[1]):
+            c.remainder[n, j] = t.remainder[n, j] * slack
+        for j in range(c.direct.shape[1]):
+            c.direct[n, j] = t.direct[n, j]
+    answer_forces(c, scratch)
+
+
+@native
+def tune_poles(t: Any, tension: Any, damping: Any, c: Any) -> None:
+    """What the modes themselves are at a tension and an added decay rate. Those driven past Nyquist fall silent."""
     k, fade = t.step, exp(-damping * t.step)
     gain, inertia = k * k / t.mass, 0.5 * t.mass / (k * k)
     for i in range(c.forward.size):
@@ -81,7 +103,6 @@ def tune_modes(t: ModalTuning, tension: Any, damping: Any, c: modal.Coefficients
         c.spread[i] = 0.25 * gain * low * sounding
         c.inject[i] = c.spread[i] * t.strike[i]
         c.spring[i] = inertia * (1.0 - swing + square) / low * sounding
-    modal.answer_points(c.rows, c.spread, c.response, scratch)
 
 
 class GridTuning(NamedTuple):
@@ -143,7 +164,7 @@ def tune_grid(t: GridTuning, tension: Any, damping: Any, c: finite_difference.Co
 @called_by_python
 def lift_points(law: Law, touch: Touch, height: Any, response: Any, by: Any) -> None:
     """Raise a barrier under points whose displacement is known: psi moves with it, which is the work done."""
-    for k in range(height.size):
+    for k in range(law.slope.size):
         eta = height[k] - touch.now[k]
         touch.psi[k] = lifted(law, law.slope[k], eta, touch.psi[k], touch.force[k], response[k, k], by)
         height[k] += by

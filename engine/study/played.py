@@ -8,8 +8,8 @@ from typing import TypedDict
 
 from engine.elementary import power
 from engine.errors import PhysicsError, PresetError, SettingError
-from engine.physics import modal
 from engine.physics.grid import grid
+from engine.physics.modes import modes
 from engine.physics.problem import Problem
 from engine.preset.arguments import whole
 from engine.preset.loader import Preset
@@ -99,5 +99,5 @@ def difference(preset: Preset, scheme: str, rate: float, band: float) -> str:
         room = f"room on its grid for {BEND_RANGE:g} semitones upwards"
         return f"an instrument has {room}: {there} intervals, here {here}"
     heard = min(BAND, 0.45 * rate)
-    here, there = (modal.modes(string, rate, limit).frequency.size for limit in (band, heard))
+    here, there = (modes(string, rate, limit).frequency.size for limit in (band, heard))
     return "" if here == there else f"an instrument keeps the {there} modes below {heard:g} Hz, here are {here}"

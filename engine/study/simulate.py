@@ -79,7 +79,7 @@ def _cholesky(problem: Problem, rate: float, force: Array, *, band: float, **how
 
 SCHEMES: dict[str, tuple[Callable[..., Run], str]] = {
     "fd": (_fd(contact.SHIPPED), "explicit finite differences, the engine's contact rule"),
-    "modal": (_modal(contact.SHIPPED), "exact-pole modes, alternating sweep over contact points"),
+    "modal": (_modal(contact.SHIPPED), "exact-pole modes, all contact points of a step at once"),
     "fd-plain": (_fd(contact.PLAIN), "finite differences with the plain gradient of paper 002, for comparison"),
     "modal-plain": (_modal(contact.PLAIN), "modes with the plain gradient, for comparison"),
     "fd-iterative": (_reference(iterative.run), "finite differences solved by Newton (paper 002, slow)"),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 from engine.errors import PhysicsError
-from engine.physics import contact, finite_difference, modal
+from engine.physics import block, contact, finite_difference, modal
 from engine.physics.barrier import Obstacles
 
 Design = modal.Design | finite_difference.Design
@@ -24,6 +24,7 @@ PIECE = 0.05  # s that a call of compiled code may take: so long Ctrl-C waits
 _KEY_ROWS, _VOICE_ROWS = 20, 10  # arrays as long as the string has modes or nodes
 _BUFFERS = 4  # numbers kept for each step of a rehearsal, for the force and each pickup
 _REACH = 4.0 / 3.0  # see `within_reach`
+_SOLVES = 2  # of a block in a step, nearly always
 
 
 class Operations(NamedTuple):
@@ -31,7 +32,9 @@ class Operations(NamedTuple):
 
     nodes: int = 0  # of a grid whose losses reach the two next neighbours
     wide: int = 0  # of a grid with wider losses
-    entries: int = 0  # of a table of modes: three rows of coefficients, one each for contact points and pickups
+    entries: int = (
+        0  # of a table of modes: three rows of coefficients, one for each pickup and each row behind the points
+    )
     watched: int = 0  # contact points looked at
     touching: int = 0  # of these, solved
     pairs: int = 0  # of points that move each other, and of points and pickups
@@ -85,7 +88,7 @@ def sizes(design: Design) -> tuple[int, int, int]:
     """Of a string: its modes or nodes, the contact points that move each other, and the rows of its table."""
     if isinstance(design, modal.Design):
         c = design.coefficients
-        return c.forward.size, c.height.size, len(c.rows)
+        return c.forward.size, c.rest_psi.size, len(c.rows)
     return design.coefficients.rest.size, design.coefficients.surface.obstacle_node.size, 0
 
 
@@ -106,8 +109,12 @@ def operations(design: Design, *, lifted: bool = False) -> Operations:
     touching = points if lifted or within_reach(design) else 0
     size, coupled, rows = sizes(design)
     if isinstance(design, modal.Design):
+        rank, at_once = len(design.coefficients.mix), min(touching, block.MOST_AT_ONCE)
         return Operations(
-            entries=size * (rows + 3 + touching), watched=points, touching=touching, pairs=touching * (touching + rows)
+            entries=size * (rows + 3 + (rank if touching else 0)),
+            watched=points,
+            touching=touching,
+            pairs=touching * (touching + rows + _SOLVES * at_once * at_once // 6),
         )
     nodes = design.grid.intervals - 1
     wide = design.coefficients.stencil.wide
@@ -166,9 +173,9 @@ class Budget:
         if design is None:
             return
         size, coupled, rows = sizes(design)
-        self._keys += size * (rows + _KEY_ROWS) + 2 * coupled * (coupled + rows)
+        self._keys += size * (rows + _KEY_ROWS) + 3 * coupled * (coupled + rows)
         # A voice is kept twice: as it is, and as it was at first.
-        self._voice = max(self._voice, 2 * (size * _VOICE_ROWS + coupled * (coupled + rows)))
+        self._voice = max(self._voice, 2 * (size * _VOICE_ROWS + 2 * coupled * (coupled + rows)))
         self._check_memory(design)
         tables = COSTS.tabled * size * rows * coupled
         solving = COSTS.solved * int((design.points.height > 0.0).sum()) ** 3

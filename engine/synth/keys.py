@@ -182,7 +182,8 @@ def gap(key: TunedKey) -> float:
     if d is None or not d.points.height.size:
         return inf
     if isinstance(d, modal.Design):
-        above = modal.state(d.coefficients).touch.now - d.coefficients.height
+        c, points = d.coefficients, d.points.height.size
+        above = (modal.state(c).touch.now - c.height)[:points]
     else:
         surface, s = d.coefficients.surface, finite_difference.state(d.coefficients)
         first = surface.first_node + REACH

@@ -11,8 +11,9 @@ from engine.compiled import copy, entry, inlined, native, pasted
 from engine.elementary import sin
 from engine.layout import Vector
 from engine.opened import address, opener
+from engine.pairs import whole
 from engine.physics import modal
-from engine.physics.contact import force_of
+from engine.physics.block import MOST_AT_ONCE, ROWS
 from engine.physics.hearing import REACTION, gripped, on_body
 from engine.physics.linear import product
 from engine.physics.problem import Pickup
@@ -36,8 +37,8 @@ class ModalParts(NamedTuple):
 NAME, PARTS, DESIGN = "modal", ModalParts, modal.Design
 # What a voice has for itself; of this, what is made anew for every note and so need not be kept for a key.
 OWN = (
-    *("c.forward", "c.backward", "c.inject", "c.spread", "c.grip", "c.response", "c.height", "c.spring"),
-    *("t.strike", "s"),
+    *("c.forward", "c.backward", "c.inject", "c.spread", "c.spring", "t.strike", "s"),
+    *("c.answer", "c.ahead", "c.response", "c.remainder", "c.direct", "c.grip", "c.height"),
 )
 BLANK = ("c.inject", "c.grip", "t.strike", "s")
 
@@ -62,20 +63,33 @@ def laid_out(d: modal.Design) -> ModalParts:
 def consistent(string: ModalParts, pickups: int, columns: int) -> bool:
     """Whether the kernels stay within these arrays, whatever numbers are in them."""
     c, s, t = string.c, string.s, string.t
-    modes, points = c.forward.size, c.height.size
-    rows = points + pickups
-    lines = (c.backward, c.inject, c.spread, c.spring, c.resistance, c.rest, s.even, s.odd)
+    modes, points, rank = c.forward.size, c.rest_psi.size, c.mix.shape[0]
+    rows, room, at_once = rank + pickups, whole(points, float), min(points, MOST_AT_ONCE)
+    lines = (c.backward, c.inject, c.spread, c.spring, c.resistance, c.rest, s.even, s.odd, s.whole)
     tuning = (t.bend, t.pull, t.decay, t.shrink, t.strike, string.shape, string.wave)
-    each = (c.law.slope, c.rest_psi, *s.touch[:5])
+    wide = (c.height, *s.touch[:5], s.earlier, s.push, s.none)
+    tables = (c.answer, c.ahead, c.mix, c.shares, c.response, c.remainder, c.direct, s.both, s.weights, s.free, s.work)
     return (
         modes % PADDING == 0
         and modes > 0
         and {array.size for array in (*lines, *tuning)} == {modes}
-        and {array.size for array in each} | {points} == {points}
-        and (c.rows.shape, c.response.shape, s.free.size) == ((rows, modes), (points, rows), rows)
+        and {array.size for array in wide} == {room}
+        and {array.size for array in (c.law.slope, c.rest_force)} == {points}
+        and c.rows.shape == (rows, modes)
+        and rank <= modes
+        and bool((c.height[points:] == -np.inf).all())  # there are no such points
+        and (t.remainder.shape, t.direct.shape) == (c.remainder.shape, c.direct.shape)
+        and [table.shape for table in tables]
+        == [
+            *[(rank, whole(rows, float))] * 2,
+            *[(rank, room), (points, whole(rank, float))],
+            *[(points, room)] * 2,
+            *[(points, pickups), (2, whole(rows, float)), (2, whole(rank, float)), (2, room)],
+            (ROWS + at_once, at_once),
+        ]
         and c.share.shape == (columns - pickups, points)
         and c.grip.size == columns - pickups
-        and min(c.inertia.size, s.touch.lost.size, s.clock.size) == 1
+        and (c.inertia.size, s.touch.lost.size, s.owed.size, s.clock.size) == (1, 1, 2, 1)
         and c.law.form in range(4)
     )
 
@@ -83,8 +97,8 @@ def consistent(string: ModalParts, pickups: int, columns: int) -> bool:
 def resting(d: modal.Design) -> Array:
     """What the kernel gives of a string at rest."""
     c = d.coefficients
-    pressed = force_of(c.rest_psi, d.points, d.problem.contact.exponent)
-    return np.append(product(c.rows[c.height.size :], c.rest), product(c.share, pressed))
+    heard = product(c.rows[c.mix.shape[0] :], c.rest) + product(c.rest_force, c.direct)
+    return np.append(heard, product(c.share, c.rest_force))
 
 
 _open = opener(ModalParts)
@@ -106,20 +120,32 @@ def of_key(m: Machine, key: Any) -> ModalParts:
 def restore(m: Machine, v: Any) -> None:
     """The design's own coefficients, to the last digit: such a voice moves exactly as `simulate` does."""
     mine, designed = of_voice(m, v), of_key(m, m.voices[v].key)
+    modal.catch_up(mine.c, mine.s)
     copy(designed.c.forward, mine.c.forward)
     copy(designed.c.backward, mine.c.backward)
     copy(designed.c.spread, mine.c.spread)
     copy(designed.c.spring, mine.c.spring)
     aim(mine)
-    for k in range(mine.c.response.shape[0]):
-        for row in range(mine.c.response.shape[1]):
-            mine.c.response[k, row] = designed.c.response[k, row]
+    copy_table(designed.c.answer, mine.c.answer)
+    copy_table(designed.c.ahead, mine.c.ahead)
+    copy_table(designed.c.response, mine.c.response)
+    copy_table(designed.c.remainder, mine.c.remainder)
+    copy_table(designed.c.direct, mine.c.direct)
+
+
+@inlined
+def copy_table(source: Any, target: Any) -> None:
+    """target = source."""
+    for k in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            target[k, j] = source[k, j]
 
 
 @native
 def retune(m: Machine, v: Any) -> None:
     """Coefficients for the voice's tension and damping."""
     mine, voice = of_voice(m, v), m.voices[v]
+    modal.catch_up(mine.c, mine.s)
     tune_modes(mine.t, voice.tension, voice.damping, mine.c, m.scratch)
 
 
@@ -171,19 +197,14 @@ def run(m: Machine, v: Any, steps: Any) -> None:
 @native
 def run_lifted(m: Machine, v: Any, steps: Any, left: Any) -> None:
     """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
-    mine, voice, force, out = of_voice(m, v), m.voices[v], m.force, m.out
-    c, s = mine.c, mine.s
-    now, after = s.even, s.odd
-    if s.clock[0] & 1:
-        now, after = after, now
+    mine, voice = of_voice(m, v), m.voices[v]
     lifted, to = voice.lift, voice.next_lift
     for t in range(steps):
         goal = lifted + (to - lifted) / (left - t)
         if goal != lifted:
-            lift_points(c.law, s.touch, c.height, c.response, goal - lifted)
+            lift_points(mine.c.law, mine.s.touch, mine.c.height, mine.c.response, goal - lifted)
             lifted = goal
-        modal.step(c, s, now, after, force[t], out[t])
-        now, after = after, now
+        modal.kernel(mine.c, mine.s, m.force[t : t + 1], m.out[t : t + 1])
     voice.lift = lifted
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.errors import PhysicsWarning
 from engine.physics.barrier import Barrier, Polynomial
-from engine.physics.modal import modes, shape
+from engine.physics.modes import modes, shape
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.record import Run
 from engine.physics.reference.closed_forms import FLAT_PERIOD

@@ -15,12 +15,13 @@ from scipy.special import lambertw
 
 from engine.physics import contact, finite_difference, modal
 from engine.physics.barrier import Barrier, ContactPoints, Obstacles, Polynomial
-from engine.physics.contact import PLAIN, SHIPPED, Law
+from engine.physics.contact import ONSET, PLAIN, SHIPPED, Law
 from engine.physics.excitation import Excitation
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.reference import gradient
 from engine.physics.reference.gradient import Outlook
 from engine.physics.reference.power_law import PowerLaw
+from engine.physics.responses import answer_forces
 from engine.physics.string import Array, Loss, String
 
 RATE = 48_000.0
@@ -63,6 +64,28 @@ def test_gradient_is_the_oracles(exponent: float, at: Outlook, stiffness: float)
     if at.psi <= 0.0 and at.now <= 0.0 and at.before > 0.0:
         wanted = 0.0
     assert 2.0 * a == pytest.approx(wanted, rel=1e-9)
+
+
+@given(exponent=exponents, at=outlooks(), stiffness=powers(2.0, 12.0))
+def test_onset_gradient_is_the_oracles(exponent: float, at: Outlook, stiffness: float) -> None:
+    compiled, power = law(stiffness, exponent, rule=ONSET), PowerLaw(stiffness, exponent)
+    a = contact.half_gradient(compiled, compiled.slope[0], at.now, at.before, at.change, at.psi, at.compliance)
+    wanted = gradient.onset_secant(power, at)
+    if at.psi <= 0.0 and at.now <= 0.0 and at.before > 0.0:
+        wanted = 0.0
+    assert 2.0 * a == pytest.approx(wanted, rel=1e-9)
+
+
+def test_the_onset_s_secant_is_chosen_where_it_is_better() -> None:
+    """For steep laws only where a contact lasts three steps."""
+    points = ContactPoints(np.array([0.5]), np.zeros(1), np.array([1e6]))
+    for exponent, response, rule in ((1.0, 1e-3, ONSET), (1.5, 1e-9, ONSET), (1.5, 1e-3, SHIPPED), (2.5, 1e-12, ONSET)):
+        made = contact.law(points, Contact(1e6, exponent), RATE, response=np.array([response]))
+        assert made.rule == rule
+    assert contact.law(points, Contact(1e6), RATE, rule=PLAIN, response=np.array([1e-3])).rule == PLAIN
+    mass, speed = 1.0 / (1e-6 * RATE**2), contact.SPEED
+    lasting = PowerLaw(1e6, 1.5).duration(mass, speed) * RATE
+    assert contact.steps_in_contact(points, Contact(1e6, 1.5), np.array([1e-6]), RATE) == pytest.approx(lasting)
 
 
 @given(exponent=exponents, at=outlooks(), stiffness=powers(2.0, 12.0))
@@ -162,7 +185,7 @@ def test_float32_stays_float32(at: Outlook, exponent: float) -> None:
     assert min(out) >= 0.0
 
 
-# --- all points over one step, against the scheme written out ---------------------------------------------------------
+# --- every node over one step, against the scheme written out ---------------------------------------------------------
 
 
 def solved(points: ContactPoints, exponent: float, response: Array, free: Array, touch: Any, order: range) -> Array:
@@ -191,24 +214,6 @@ def stir(problem: Problem, model: str, seed: int) -> tuple[Any, Any, Any]:
         m.kernel(d.coefficients, s, push, np.zeros((push.size, len(problem.pickups))))
     states[1].touch.psi[:] = 0.0
     return d, *states
-
-
-@pytest.mark.parametrize("seed", range(40))
-@pytest.mark.parametrize("exponent", [1.0, 1.5])
-def test_a_step_of_the_modal_kernel_is_the_sweep_written_out(exponent: float, seed: int) -> None:
-    string = String(0.3, 1e-3, 60.0, 1e-5, Loss(2.0))
-    bumpy = Obstacles(tuple(0.03 * i for i in range(1, 10)), tuple(-1e-6 * (i % 3) for i in range(9)))
-    problem = Problem(string, bumpy, Contact(1e7 / 1e-6 ** (exponent - 1.0), exponent), Excitation(0.37))
-    d, s, free = stir(problem, "modal", seed)
-    c, out = d.coefficients, np.zeros((1, 1))
-    modal.kernel(c._replace(height=np.full(9, -1.0)), free, np.zeros(1), out)
-    forward = s.clock[0] % 2 == 0
-    before = s.touch._replace(now=s.touch.now.copy(), before=s.touch.before.copy(), psi=s.touch.psi.copy())
-    order = range(9) if forward else range(8, -1, -1)
-    unheld = c.rows[:9] @ (free.odd if forward else free.even)
-    wanted = solved(d.points, exponent, c.response[:, :9], unheld, before, order)
-    modal.kernel(c, s, np.zeros(1), out)
-    assert s.touch.force == pytest.approx(wanted, rel=1e-6, abs=1e-9 * (1e-3 + wanted.max()))
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -251,6 +256,8 @@ def fall(problem: Problem, steps: int) -> tuple[Array, Array, float]:
     """Displacement and force over the flight of mode 1 from rest height at -1 m/s; psi at its end."""
     d = modal.design(problem, RATE, band=0.03)
     assert d.modes.frequency.size == 1
+    d.coefficients.remainder[:], d.coefficients.direct[:] = 0.0, 0.0  # this mode and nothing else
+    answer_forces(d.coefficients, np.zeros(d.coefficients.forward.size))
     s = modal.state(d.coefficients)
     s.odd[0], s.touch.before[0] = 1.0 / RATE, 1.0 / RATE
     out, force = np.zeros((steps, 1)), np.zeros(steps)
@@ -377,14 +384,12 @@ def test_several_pressed_points_chatter_within_one_step_of_their_force(rate: flo
     assert 0.0 < moved <= reach
 
 
-def test_chatter_fades_as_the_rate_rises() -> None:
-    moved = []
+def test_a_pressed_bridge_of_linear_springs_is_at_rest() -> None:
+    """Where all contacts last, one solve has them all: nothing is left to chatter."""
     for factor in (1, 2, 4):
         d = modal.design(pressed_string(7, 1e7), factor * RATE)
         run = modal.run(d, np.zeros(2400 * factor), at=AT)
-        moved.append(float(np.abs(run.log.out - run.start).max()))
-    assert moved[1] <= 0.5 * moved[0]
-    assert moved[2] <= 0.5 * moved[1]
+        assert np.abs(run.log.out - run.start).max() <= 1e-11 * np.abs(run.start).max()
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -81,8 +81,9 @@ def test_a_point_above_the_barrier_that_recedes_holds_nothing(
 ) -> None:
     """Whatever a contact stored goes back as soon as it is over.
 
-    A point on its own: eta^n <= 0 and eta^{n+1} < eta^{n-1} mean psi = 0. Points that push each other may be sent away
-    by one that comes later in the sweep, and then let go a step later: three receding steps above the barrier for them.
+    A node on its own: eta^n <= 0 and eta^{n+1} < eta^{n-1} mean psi = 0. What a modal string's point holds belongs to
+    the middle of two steps: it lets go once both were above. Points of a grid that push each other may be sent away by
+    one that comes later in the sweep, and then let go a step later: three receding steps above the barrier for them.
     """
     m = MODELS[model]
     d = m.design(problem, RATE)
@@ -94,11 +95,13 @@ def test_a_point_above_the_barrier_that_recedes_holds_nothing(
     for n in range(300):
         push[0] = force * noise[n] * (n < 100)
         m.kernel(c, s, push, out)
-        psi = s.touch.psi
+        psi = s.touch.psi[: d.points.height.size]
         eta = [*eta[1:], d.points.height - newest(d, s)]
         assert (psi >= 0.0).all()
         if alone:
-            receding = (eta[2] <= 0.0) & (eta[3] < eta[1] - 1e-12 * np.abs(eta[1]))
+            receding = (
+                (eta[2] <= 0.0) & (eta[3] < eta[1] - 1e-12 * np.abs(eta[1])) & ((eta[1] <= 0.0) | (model == "fd"))
+            )
         else:
             receding = (eta[0] <= 0.0) & (eta[1] < eta[0]) & (eta[2] < eta[1]) & (eta[3] < eta[2])
         assert psi[receding].max(initial=0.0) <= 1e-15
@@ -110,7 +113,7 @@ def newest(d: finite_difference.Design | modal.Design, s: finite_difference.Stat
         level = (s.level1, s.level2, s.level0)[s.clock[0] % 3]
         first = d.coefficients.surface.first_node + REACH
         return level[first : first + d.points.height.size].copy()
-    return s.touch.now.copy()
+    return s.touch.now[: d.points.height.size].copy()
 
 
 @pytest.mark.parametrize("model", MODELS)

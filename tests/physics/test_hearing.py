@@ -15,6 +15,8 @@ from engine.physics import finite_difference, modal
 from engine.physics.barrier import Barrier, Obstacles, Polynomial
 from engine.physics.excitation import pulse
 from engine.physics.hearing import heard
+from engine.physics.modes import poles
+from engine.physics.modes import shape as shape_of
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.record import Run
 from engine.physics.reference import cholesky, iterative, newton_modal
@@ -67,10 +69,10 @@ def test_of_modes_it_is_the_stiffness_and_the_shares(barrier: str, end: int) -> 
     y, b = run.log.shapes[:, : d.modes.wavenumber.size], d.modes.wavenumber
     mass, side = 0.5 * problem.string.density * length, (-np.cos(b * length)) ** end
     weight = problem.string.density / b * side / mass
-    stiffness = 4.0 * mass * RATE**2 * modal.poles(d.modes, RATE)[2]
+    stiffness = 4.0 * mass * RATE**2 * poles(d.modes, RATE)[2]
     elastic = (0.25 * (y[2:] + 2.0 * y[1:-1] + y[:-2]) * stiffness) @ weight
-    felt = modal.shape(b, d.points.position) @ weight
-    gripped = float(modal.shape(b, np.array([problem.excitation.position * length]))[0] @ weight)
+    felt = shape_of(b, d.points.position) @ weight
+    gripped = float(shape_of(b, np.array([problem.excitation.position * length]))[0] @ weight)
     share = np.abs(end - d.points.position / length)
     own = 1.0 - abs(end - problem.excitation.position)
     wanted = elastic - run.log.force[1:-1] @ (felt + share) + (own - gripped) * force[1:-1]
@@ -92,12 +94,12 @@ def test_it_is_the_pull_less_what_the_modes_carry_to_the_end(rate: float, low: f
     shape = 2e-3 * np.sin(n * np.pi * 0.85) / n**2
 
     def initial(x: Array) -> Array:
-        return shape @ modal.shape(d.modes.wavenumber, x).T
+        return shape @ shape_of(d.modes.wavenumber, x).T
 
     run = modal.run(d, np.zeros(round(0.05 * rate)), at=NEVER, initial=initial)
     body, _, pull, _ = heard(ENDS, run).T
     weight = problem.string.density / d.modes.wavenumber / (0.5 * problem.string.density * length)
-    felt = modal.shape(d.modes.wavenumber, d.points.position) @ weight
+    felt = shape_of(d.modes.wavenumber, d.points.position) @ weight
     formula = pull - run.log.force @ (felt + d.points.position / length)
 
     def above(one: Array, other: Array, least: float, most: float) -> float:

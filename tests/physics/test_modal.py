@@ -15,6 +15,7 @@ from engine.errors import PhysicsError
 from engine.physics import modal
 from engine.physics.barrier import Barrier, Polynomial
 from engine.physics.excitation import Excitation
+from engine.physics.modes import modes
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.string import Array, Loss, String
 from engine.units import decay_to_t60
@@ -29,7 +30,7 @@ def step(d: modal.Design, now: Array, before: Array) -> Array:
     c = d.coefficients
     s = modal.state(c)
     s.even[: now.size], s.odd[: now.size] = now, before
-    pickups = len(c.rows) - c.height.size
+    pickups = len(d.problem.pickups)
     modal.kernel(c, s, np.zeros(1, c.rest.dtype), np.zeros((1, pickups), c.rest.dtype))
     return s.odd[: now.size].astype(float)
 
@@ -70,7 +71,7 @@ def test_poles_of_random_strings_are_exact(string: String, rate: float) -> None:
 
 
 def test_frequencies_and_decays_are_t4s() -> None:
-    string, m = FREE.string, modal.modes(FREE.string, RATE)
+    string, m = FREE.string, modes(FREE.string, RATE)
     n = np.arange(1, m.frequency.size + 1)
     pitch = np.sqrt(58.8 / 5.55e-4) / (2.0 * 0.88)
     inharmonicity = np.pi**2 * 7.95e-5 / (58.8 * 0.88**2)
@@ -87,7 +88,7 @@ def test_every_mode_below_nyquist_and_none_above() -> None:
     string = FREE.string
     for rate, band in ((44_100.0, np.inf), (RATE, 20_000.0), (96_000.0, np.inf)):
         limit = 2.0 * np.pi * min(band, 0.4995 * rate)
-        count = modal.modes(string, rate, band).frequency.size
+        count = modes(string, rate, band).frequency.size
         b = string.wavenumbers(count + 1)
         damped = np.sqrt(string.undamped_frequency(b) ** 2 - string.loss.rate(b) ** 2)
         assert damped[-2] < limit <= damped[-1]
@@ -188,7 +189,7 @@ def test_release_into_a_barrier_stores_the_contacts_energy() -> None:
     modal.release(d, s, lambda x: -2e-4 * np.sin(np.pi * x / 0.88))
     eta = -1e-4 + 2e-4 * np.sin(np.pi * d.points.position / 0.88)
     phi = d.points.stiffness / 2.5 * eta**2.5
-    assert 0.5 * s.touch.psi**2 == pytest.approx(phi, rel=1e-12)
+    assert 0.5 * s.touch.psi[: phi.size] ** 2 == pytest.approx(phi, rel=1e-12)
 
 
 # --- ports ------------------------------------------------------------------------------------------------------------

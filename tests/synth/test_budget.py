@@ -50,7 +50,8 @@ sys.path.insert(0, {str(ROOT / "tests")!r})
 from random import Random
 from robustness_parts.random_presets import random_preset
 from engine.errors import EngineError
-from engine.physics import contact, finite_difference as fd, modal
+from engine import pairs
+from engine.physics import block, contact, finite_difference as fd, modal
 from engine.physics.excitation import pulse
 from engine.preset.loader import load_preset
 from engine.synth import budget
@@ -66,10 +67,14 @@ def counted(function, name, count):
 
 fd.stiff_step = counted(fd.stiff_step, "nodes", lambda *a: a[-1])
 fd.wide_step = counted(fd.wide_step, "wide", lambda *a: a[-1])
-modal.advance = counted(modal.advance, "entries", lambda *a: 3 * a[0].size)
-modal.project = counted(modal.project, "entries", lambda rows, y, out: rows.size)
-modal.spread = counted(modal.spread, "entries", lambda *a: a[4] * a[5].size)
-contact.respond = counted(contact.respond, "touching", lambda *a: 1)
+for module in (modal, pairs):
+    module.advance = counted(module.advance, "entries", lambda *a: 3 * a[0].size)
+    module.project = counted(module.project, "entries", lambda rows, y, out: rows.size)
+modal.push = counted(modal.push, "entries", lambda gain, rows, weights, count, y: count * y.size)
+modal.push_twice = counted(modal.push_twice, "entries", lambda *a: 2 * a[5] * a[6].size)
+fd.contact.respond = counted(contact.respond, "touching", lambda *a: 1)
+block.one = counted(block.one, "touching", lambda *a: 1)
+block.at_once = counted(block.at_once, "touching", lambda *a: a[-1])
 cases = []
 for seed in range({CASES}):
     try:

@@ -10,7 +10,8 @@ from typing import Any
 
 from engine.compiled import called_by_python, copy, native
 from engine.physics.network.memory import island, strand
-from engine.physics.retune import tune_modes
+from engine.physics.responses import answer_rows
+from engine.physics.retune import tune_poles
 from engine.vectors import project
 
 
@@ -39,9 +40,8 @@ def bend(base: Any, n: Any, tension: Any, damping: Any) -> None:
     """Give a string another tension (N) and an added decay rate (1/s) while it sounds."""
     i = island(base)
     s = strand(base + i.strands[n])
-    recipe: Any = s.recipe
-    bank: Any = s.bank  # by the names that a string alone has for the same
-    tune_modes(recipe, tension, damping, bank, s.recipe.scratch)
+    tune_poles(s.recipe, tension, damping, s.bank)  # by the names that a string alone has for the same
+    answer_rows(s.bank.rows, s.bank.spread, s.bank.response, s.recipe.scratch)
     for j in range(s.now.size):
         s.ends.tension[j] = tension * s.ends.ratio[j] / s.recipe.length
     hang(base + i.strands[n], i.per_second)

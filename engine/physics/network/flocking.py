@@ -8,7 +8,7 @@ from engine.compiled import inlined, native
 from engine.lanes import LANES, advance_lanes
 from engine.physics import contact
 from engine.physics.network.memory import Bridge, Flock
-from engine.physics.network.settling import GRAIN
+from engine.physics.network.settling import GRAIN, SLACK
 
 
 @native
@@ -75,7 +75,7 @@ def press(h: Flock, b: Bridge, k: Any, s: Any) -> None:
         for c in range(b.swept.size):
             answer += h.lean[d, k, s] * b.answer[d, c] * h.lean[c, k, s]
     push = h.before[k, s] - h.open[k, s] - (moved + moved)
-    law = contact.Law(h.slope[k], h.power, h.form, h.secant, h.drag, 0.0, 0.5, 1.0, GRAIN, contact.SHIPPED)
+    law = contact.Law(h.slope[k], h.power, h.form, h.secant, h.drag, 0.0, 0.5, 1.0, 4.0, GRAIN, SLACK, contact.SHIPPED)
     force, psi, lost = contact.respond(law, h.slope[k, s], level - now, level - h.before[k, s], push, psi, answer)
     h.psi[k, s], h.pend[k, s] = psi, force
     h.lost[0] += lost

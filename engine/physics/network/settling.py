@@ -16,6 +16,7 @@ from engine.physics import contact
 from engine.physics.network.memory import NOBODY, THERE, Bridge, Strand
 
 GRAIN = 1e4 * np.finfo(np.float64).eps  # share of psi below which what a release leaves is rounding
+SLACK = 16.0 * np.finfo(np.float64).eps ** 0.5  # the same of what a search for gradients leaves
 
 
 @native
@@ -63,7 +64,9 @@ def press(s: Strand, b: Bridge, k: Any) -> None:
     if p.hammer[k] != NOBODY:
         push -= 2.0 * b.mobility[p.hammer[k]] * b.hit[p.hammer[k]]
         answer += b.mobility[p.hammer[k]]
-    law = contact.Law(p.slope, p.power[k], p.form[k], p.secant[k], p.drag[k], 0.0, 0.5, 1.0, GRAIN, contact.SHIPPED)
+    law = contact.Law(
+        p.slope, p.power[k], p.form[k], p.secant[k], p.drag[k], 0.0, 0.5, 1.0, 4.0, GRAIN, SLACK, contact.SHIPPED
+    )
     force, psi, lost = contact.respond(law, p.slope[k], eta, p.last[k] - p.before[k], push, p.psi[k], answer)
     p.psi[k] = psi
     p.lost[0] += lost

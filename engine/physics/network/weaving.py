@@ -14,13 +14,14 @@ from engine import elementwise
 from engine.aligned import zeros
 from engine.elementary import exp2, tan
 from engine.layout import Arena, fields_of, lay, seen, size_of
-from engine.physics import modal
 from engine.physics.linear import product
+from engine.physics.modes import Modes, modes, poles, shape
 from engine.physics.network.coming import hang
 from engine.physics.network.meetings import Meeting, laid_out, meetings
 from engine.physics.network.memory import Island, Strand
 from engine.physics.network.parts import Body, Hammer, Network, Plane, Strung, seen_from
 from engine.physics.network.resting import lay_to_rest
+from engine.physics.responses import answers
 from engine.physics.retune import HIGHEST
 from engine.physics.string import Array, String, require
 from engine.vectors import PADDING
@@ -33,7 +34,7 @@ class Planes(NamedTuple):
 
     strings: tuple[String, ...]
     angles: tuple[float, ...]
-    modes: modal.Modes
+    modes: Modes
     plane: NDArray[np.int64]
 
 
@@ -108,9 +109,9 @@ def _planes(strung: Strung, rate: float, band: float) -> Planes:
     strings, parts = [], []
     for plane in strung.planes:
         strings.append(detuned(strung.string, plane))
-        parts.append(modal.modes(strings[-1], rate, min(band, plane.band)))
+        parts.append(modes(strings[-1], rate, min(band, plane.band)))
     which = np.concatenate([np.full(part.wavenumber.size, n) for n, part in enumerate(parts)])
-    together = modal.Modes(*(np.concatenate(columns) for columns in zip(*parts)))
+    together = Modes(*(np.concatenate(columns) for columns in zip(*parts)))
     return Planes(tuple(strings), tuple(plane.angle for plane in strung.planes), together, which)
 
 
@@ -123,7 +124,7 @@ def detuned(string: String, plane: Plane) -> String:
 def place_row(planes: Planes, at: float, angle: float) -> Array:
     """How much of each mode is seen at a place in a direction."""
     share = np.array([seen_from(angle, own) for own in planes.angles])
-    return share[planes.plane] * modal.shape(planes.modes.wavenumber, np.array([at]))[0]
+    return share[planes.plane] * shape(planes.modes.wavenumber, np.array([at]))[0]
 
 
 def _padded(array: Array) -> Array:
@@ -132,10 +133,10 @@ def _padded(array: Array) -> Array:
     return made
 
 
-def bank(m: modal.Modes, mass: Array, rows: Array, sources: int, rate: float) -> dict[str, Any]:
+def bank(m: Modes, mass: Array, rows: Array, sources: int, rate: float) -> dict[str, Any]:
     """Modes of such masses (kg), seen by rows, the first of which forces act on."""
     k = 1.0 / rate
-    r, o, a_star, _, c = modal.poles(m, rate)
+    r, o, a_star, _, c = poles(m, rate)
     heard, gain = _padded(rows), _padded(k * k / mass * c)
     return {
         "forward": _padded(2.0 * r * o),
@@ -143,7 +144,7 @@ def bank(m: modal.Modes, mass: Array, rows: Array, sources: int, rate: float) ->
         "spread": gain,
         "inject": zeros(gain.size),
         "rows": heard,
-        "response": modal.point_response(heard, gain, sources),
+        "response": answers(heard, gain, sources),
         "inertia": _padded(0.5 * mass / (k * k)),
         "spring": _padded(0.5 * mass * a_star / (k * k)),
         "even": zeros(gain.size),
@@ -222,7 +223,7 @@ def _ends(strung: Strung, planes: Planes, found: list[Meeting], body: Body) -> d
 
 
 def recipe(strung: Strung, planes: Planes, mass: float, strike: Array, rate: float) -> dict[str, Any]:
-    """What the bank is made of again by retune.tune_modes."""
+    """What the bank is made of again by retune.tune_poles."""
     string, b, k = strung.string, planes.modes.wavenumber, 1.0 / rate
     share = np.array([own.tension / string.tension for own in planes.strings])[planes.plane]
     bend = _padded(string.stiffness * (b * b * (b * b)) / string.density)
@@ -263,17 +264,17 @@ def _body(body: Body, rate: float) -> dict[str, Any]:
     if not body.modes:
         rows = np.zeros((len(body.directions), PADDING))
         none = np.zeros(0)
-        m, mass, rows = modal.Modes(none, none, none), none, rows[:, :0]
+        m, mass, rows = Modes(none, none, none), none, rows[:, :0]
     else:
         m, mass, rows = body_modes(body)
     return {"bank": bank(m, mass, rows, len(body.directions), rate)}
 
 
-def body_modes(body: Body) -> tuple[modal.Modes, Array, Array]:
+def body_modes(body: Body) -> tuple[Modes, Array, Array]:
     """Frequencies and decays, masses, and rows: the bridge's directions, then the channels."""
     undamped = 2.0 * np.pi * np.array([mode.frequency for mode in body.modes])
     decay = undamped / (2.0 * np.array([mode.quality for mode in body.modes]))
-    m = modal.Modes(np.zeros(undamped.size), np.sqrt(undamped * undamped - decay * decay), decay)
+    m = Modes(np.zeros(undamped.size), np.sqrt(undamped * undamped - decay * decay), decay)
     rows = np.array([[*mode.shape, *mode.heard] for mode in body.modes]).T
     return m, np.array([mode.mass for mode in body.modes]), np.ascontiguousarray(rows)
 

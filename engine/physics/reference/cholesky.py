@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.physics import contact
-from engine.physics.modal import poles, shape
+from engine.physics.modes import poles, shape
 from engine.physics.problem import Problem
 from engine.physics.record import Run, log
 from engine.physics.reference.gradient import Outlook, Rule, entry_secant, releasing

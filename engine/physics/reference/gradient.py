@@ -1,4 +1,4 @@
-"""Which g a quadratised contact uses in psi+ = psi + (g/2)(eta+ - eta-): three rules in their plainest form.
+"""Which g a quadratised contact uses in psi+ = psi + (g/2)(eta+ - eta-): rules in their plainest form.
 
 The discrete energy is conserved whatever g is. The rule alone decides how accurate the contact is, whether energy
 stays stuck in it after release, and whether it can pull. These functions are the oracle for the compiled rule.
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from math import hypot, inf, sqrt
 from typing import NamedTuple
 
-from engine.physics.reference.power_law import PowerLaw
+from engine.physics.reference.power_law import PowerLaw, implicit_increment
 
 
 class Outlook(NamedTuple):
@@ -69,6 +69,26 @@ def onset_secant(law: PowerLaw, at: Outlook) -> float:
     if at.psi <= 0.0 and at.change > 0.0 and at.before <= 0.0:
         return _secant(law, at)
     return capped(law, at)
+
+
+def two_point(law: PowerLaw, at: Outlook) -> float:
+    """The g that has psi+ = psi(middle of eta^{n+1} and eta^n): paper 004's force, of a point alone on its string.
+
+    psi says where the middle was before, as long as the contact holds anything.
+    """
+    start = 0.5 * (at.now + at.before)
+    if at.psi > 0.0:
+        if at.now <= 0.0 and at.before <= 0.0:  # what is left of a contact that is over
+            return releasing(at) if at.change < 0.0 else 0.0
+        start = (0.5 * (law.exponent + 1.0) * at.psi**2 / law.stiffness) ** (1.0 / (law.exponent + 1.0))
+    else:
+        start = min(start, 0.0)
+    way = implicit_increment(law, start, 0.5 * at.change, 0.5 * at.compliance)
+    if way == 0.0 or (law.exponent == 1.0 and min(start, start + way) > 0.0):  # a quotient would cancel
+        return law.psi_slope(start)
+    if start + way <= 0.0:
+        return releasing(at) if at.psi > 0.0 else 0.0
+    return (law.psi(start + way) - at.psi) / way
 
 
 def _secant(law: PowerLaw, at: Outlook) -> float:

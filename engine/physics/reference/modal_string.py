@@ -11,7 +11,7 @@ import numpy as np
 from engine.errors import PhysicsError
 from engine.physics import contact
 from engine.physics.barrier import ContactPoints
-from engine.physics.modal import Modes, modes, pickup_row, shape, shares
+from engine.physics.modes import Modes, modes, pickup_row, shape, shares
 from engine.physics.problem import Problem
 from engine.physics.reference.implicit_contact import Springs
 from engine.physics.string import Array

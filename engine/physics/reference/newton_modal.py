@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import PhysicsWarning
-from engine.physics.modal import poles, shape
+from engine.physics.modes import poles, shape
 from engine.physics.problem import Problem
 from engine.physics.record import Run, log
 from engine.physics.reference.implicit_contact import Tally, together

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from physics.networks import baj, from_rest, mobility, released, seven
 
-from engine.physics import modal
+from engine.physics.modes import modes
 from engine.physics.network.metered import observe
 from engine.physics.network.parts import Body, Network, Plane, Resonance, Strung
 from engine.physics.network.weaving import Woven, weave
@@ -148,7 +148,7 @@ def test_two_planes_decay_twice_as_weinreichs_matrix_says() -> None:
     string = baj(loss=loss)
     strung = Strung(string, 1.0, (Plane(0.0), Plane(np.pi / 2.0, 0.5)))
     w = weave(Network((strung,), body), 48e3, 1.5e3)
-    count = modal.modes(string, 48e3, 1.5e3).wavenumber.size
+    count = modes(string, 48e3, 1.5e3).wavenumber.size
     released(w, 0, np.concatenate([[1e-3], np.zeros(2 * count - 1)]))
     book = from_rest(w, 5.1)
     w1, w2 = (2.0 * np.pi * string.pitch * 2.0 ** (c / 1200.0) for c in (0.0, 0.5))

@@ -1,0 +1,80 @@
+"""Rows that depend on each other, as sums of few of them.
+
+Points near an end of a string move nearly as a handful of them do, however many there are: sin(b x) for x up to d is of
+rank b d / pi and some more. What is projected and pushed are these few rows; the others *are* the sums written here, so
+nothing is lost of energy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.compiled import called_by_python
+from engine.physics.linear import upper_solve
+from engine.physics.string import Array
+
+TOLERANCE = 1e-4  # of the largest row: what of a row may be left out, at most
+
+
+def skeleton(rows: Array, tolerance: float = TOLERANCE) -> tuple[NDArray[np.int64], Array]:
+    """Which rows to keep, in order, and mix[k, j] so that mix @ rows[kept] is all of them, to the tolerance.
+
+    Rows are chosen one by one, always the one that is farthest from those before (Gram and Schmidt, with pivots); a
+    kept row is itself to the last bit.
+    """
+    count = len(rows)
+    order, r, mix = np.arange(count), np.zeros((count, count)), np.zeros((count, count))
+    rank = choose(np.array(rows, float, order="C"), order, r, tolerance)
+    kept = np.sort(order[:rank])
+    express(r, rank, mix)
+    mixed = np.zeros((count, rank))
+    mixed[order] = mix[:, np.argsort(order[:rank], kind="stable")]
+    return kept, mixed
+
+
+@called_by_python
+def choose(q: Any, order: Any, r: Any, tolerance: Any) -> Any:
+    """The rank. Rows of q become orthonormal in the order chosen; row order[i] is the sum of r[j, i] q[j], j < rank."""
+    count, size, largest = q.shape[0], q.shape[1], 0.0
+    for j in range(count):
+        best, farthest = j, -1.0
+        for i in range(j, count):
+            square = 0.0
+            for n in range(size):
+                square += q[i, n] * q[i, n]
+            if square > farthest:
+                best, farthest = i, square
+        largest = max(largest, farthest)
+        if farthest <= tolerance * tolerance * largest:
+            return j
+        order[j], order[best] = order[best], order[j]
+        for n in range(size):
+            q[j, n], q[best, n] = q[best, n], q[j, n]
+        for n in range(j):
+            r[n, j], r[n, best] = r[n, best], r[n, j]
+        r[j, j] = np.sqrt(farthest)
+        for n in range(size):
+            q[j, n] /= r[j, j]
+        for i in range(j + 1, count):
+            along = 0.0
+            for n in range(size):
+                along += q[j, n] * q[i, n]
+            r[j, i] = along
+            for n in range(size):
+                q[i, n] -= along * q[j, n]
+    return count
+
+
+@called_by_python
+def express(r: Any, rank: Any, mix: Any) -> None:
+    """mix[i, :rank]: row i of those chosen so, as a sum of the first `rank`."""
+    for i in range(mix.shape[0]):
+        if i < rank:
+            mix[i, i] = 1.0
+        else:
+            for j in range(rank):
+                mix[i, j] = r[j, i]
+            upper_solve(r[:rank, :rank], mix[i, :rank])
