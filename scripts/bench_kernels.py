@@ -77,7 +77,7 @@ def fd_voice(p: dict[str, Any], dtype: Any, wide: bool = False) -> tuple[Any, An
     zero = dtype(0)
     coefficients = fd.Coefficients(
         fd.Stencil(p["N"], wide, now, before, np.zeros(0, np.int64), one[:0]),
-        fd.Ports(p["mF"], one * dtype(p["inject"]), np.array([p["mo"]]), one[None]),
+        fd.Ports(p["mF"], one * dtype(p["inject"]), np.array([p["mo"]]), one[None], np.zeros(1, dtype)),
         surface,
         fd.EnergyTerms(zero, before, zero, before, one[:0]),
         np.zeros(p["N"] + 1 + 2 * REACH + PADDING, dtype),

@@ -250,6 +250,8 @@ def reset(c: Coefficients, s: State) -> None:
         s.touch.force[k] = c.surface.law.zero
     s.touch.lost[0] = c.surface.law.zero
     s.clock[0] = 0
+    for level in (s.level0, s.level1, s.level2):
+        _reflect(level, c.stencil.intervals)
 
 
 def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
@@ -295,8 +297,8 @@ def advance(c: Stencil, x: Any, y: Any, w: Any) -> None:
     """w = u*, from x = u and y = u-."""
     a, b, first, count = c.now, c.before, REACH + 1, c.intervals - 1
     if c.wide:
+        # y was x a step ago (or is fresh from `reset`): written anew, its images would be waited for.
         _reflect_end(x, c.intervals)
-        _reflect_end(y, c.intervals)
         wide_step((a[0], a[1], a[2], a[3], a[4]), (b[0], b[1], b[2], b[3], b[4]), x, y, w, first, count)
     else:
         stiff_step((a[0], a[1], a[2], b[0], b[1]), x, y, w, first, count)
