@@ -361,63 +361,89 @@ def _stiff_step(typing: Any, taps: Any, x: Any, y: Any, w: Any, first: Any, coun
     return types.void(taps, x, y, w, types.int64, types.int64), _vector_code(generate)
 
 
+class _Wide:
+    """Code of a step with wide taps. What an entry gives to its j-th neighbours is made once for both sides."""
+
+    def __init__(self, v: _Vectors, now: Any, before: Any, taps: int, x: Any, y: Any, w: Any) -> None:
+        self.v, self.b, self.x, self.y, self.w = v, v.builder, x.data, y.data, w.data
+        self.reach, self.beside = taps - 1, -(-(taps - 1) // v.lanes)  # vectors on each side that neighbours lie in
+        self.now, self.before = ([v.splat(t) for t in cgutils.unpack_tuple(self.b, n, taps)] for n in (now, before))
+        self.held = [[cgutils.alloca_once(self.b, v.type) for _ in range(taps)] for _ in range(2 * self.beside)]
+
+    def given(self, at: Any) -> list[Any]:
+        """What a vector of entries gives to itself and to its neighbours at 1, 2, ..."""
+        return self.parts(self.v.load(self.x, at), self.v.load(self.y, at))
+
+    def parts(self, here: Any, earlier: Any) -> list[Any]:
+        products = [self.b.fmul(q, earlier) for q in self.before]
+        return [self.v.plus(product, p, here) for p, product in zip(self.now, products, strict=True)]
+
+    def image(self, source: Any, first: Any, block: int) -> Any:
+        """The block-th vector before the first entry: next to it stands the support, zero, then odd images."""
+        v, lanes = self.v, self.v.lanes
+        near = [v.load(source, self.b.add(first, INT(i * lanes))) for i in range(block)]
+        mirrored = [block * lanes - lane - 2 for lane in range(lanes)]  # the entry that each lane is the image of
+        low = max(min(mirrored), 0) // lanes
+        pair = near[low], near[low + 1] if low + 1 < block else v.zero
+        picks = [2 * lanes - 1 if i < 0 else i - low * lanes for i in mirrored]
+        return self.b.fsub(v.zero, self.b.shuffle_vector(*pair, v.constant(picks)))
+
+    def step(self, at: Any, blocks: list[list[Any]], limit: Any = None) -> None:
+        v, b = self.v, self.b
+        total = blocks[self.beside][0]
+        for j in range(1, self.reach + 1):
+            sides = []
+            for start in (self.beside * v.lanes - j, self.beside * v.lanes + j):
+                block, by = divmod(start, v.lanes)
+                sides.append(v.shifted(blocks[block][j], blocks[block + 1][j], -by) if by else blocks[block][j])
+            total = b.fadd(total, b.fadd(*sides))
+        v.store(total if limit is None else b.select(v.lanes_below(limit), total, v.zero), self.w, at)
+
+    def keep(self, blocks: list[list[Any]]) -> None:
+        for slots, values in zip(self.held, blocks, strict=True):
+            for slot, value in zip(slots, values, strict=True):
+                self.b.store(value, slot)
+
+    def kept(self) -> list[list[Any]]:
+        return [[self.b.load(slot) for slot in slots] for slots in self.held]
+
+    def inner(self, at: Any, vectors: int) -> None:
+        """Vectors whose neighbours lie in the string."""
+        blocks = self.kept()
+        for i in range(vectors):
+            here = self.b.add(at, INT(i * self.v.lanes))
+            blocks.append(self.given(self.b.add(here, INT(self.beside * self.v.lanes))))
+            self.step(here, blocks)
+            blocks = blocks[1:]
+        self.keep(blocks)
+
+    def outer(self, at: Any, last: Any, limit: Any, after: int) -> None:
+        """A vector some of whose neighbours lie beyond the last: as far as images reach, for there memory may end."""
+        b, v = self.b, self.v
+        slots = [cgutils.alloca_once(b, v.type) for _ in range(self.reach + 1)]
+        for slot in slots:
+            b.store(v.zero, slot)
+        with b.if_then(b.icmp_signed(">", b.add(limit, INT(self.reach)), INT(after * v.lanes))):
+            for slot, value in zip(slots, self.given(b.add(last, INT(after * v.lanes))), strict=True):
+                b.store(value, slot)
+        blocks = [*self.kept(), [b.load(slot) for slot in slots]]
+        self.step(at, blocks, limit if after == self.beside else None)
+        self.keep(blocks[1:])
+
+
 @intrinsic
 def _wide_step(typing: Any, now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> Any:
-    # Shuffles as in _stiff_step. What an entry gives to its j-th neighbours is made once for both sides.
+    # Shuffles as in _stiff_step.
     taps = now.count
 
     def generate(v: _Vectors, _: Any, now: Any, before: Any, x: Any, y: Any, w: Any, first: Any, count: Any) -> None:
-        b, reach, beside = v.builder, taps - 1, -(-(taps - 1) // v.lanes)
-        a_of, b_of = ([v.splat(t) for t in cgutils.unpack_tuple(b, given, taps)] for given in (now, before))
-
-        def given(at: Any) -> list[Any]:
-            """What a vector of entries gives to itself and to its neighbours at 1, 2, ..."""
-            return parts(v.load(x.data, at), v.load(y.data, at))
-
-        def parts(here: Any, earlier: Any) -> list[Any]:
-            return [v.plus(b.fmul(q, earlier), p, here) for p, q in zip(a_of, b_of, strict=True)]
-
-        def image(source: Any, block: int) -> Any:
-            """The block-th vector before the first entry: next to it stands the support, zero, then odd images."""
-            near = [v.load(source.data, b.add(first, INT(i * v.lanes))) for i in range(block)]
-            from_end = [block * v.lanes - lane - 2 for lane in range(v.lanes)]  # the entry that each lane mirrors
-            low = max(min(from_end), 0) // v.lanes
-            pair = near[low], near[low + 1] if low + 1 < block else v.zero
-            picks = [2 * v.lanes - 1 if i < 0 else i - low * v.lanes for i in from_end]
-            return b.fsub(v.zero, b.shuffle_vector(*pair, v.constant(picks)))
-
-        def step(at: Any, blocks: list[list[Any]], limit: Any = None) -> None:
-            total = blocks[beside][0]
-            for j in range(1, reach + 1):
-                sides = []
-                for start in (beside * v.lanes - j, beside * v.lanes + j):
-                    block, by = divmod(start, v.lanes)
-                    whole = blocks[block][j]
-                    sides.append(v.shifted(whole, blocks[block + 1][j], -by) if by else whole)
-                total = b.fadd(total, b.fadd(*sides))
-            v.store(total if limit is None else b.select(v.lanes_below(limit), total, v.zero), w.data, at)
-
-        held = [[cgutils.alloca_once(b, v.type) for _ in range(taps)] for _ in range(2 * beside)]
-
-        def keep(blocks: list[list[Any]]) -> None:
-            for slots, values in zip(held, blocks, strict=True):
-                for slot, value in zip(slots, values, strict=True):
-                    b.store(value, slot)
-
-        def kept() -> list[list[Any]]:
-            return [[b.load(slot) for slot in slots] for slots in held]
-
-        def inner(at: Any, vectors: int) -> None:
-            blocks = kept()
-            for i in range(vectors):
-                here = b.add(at, INT(i * v.lanes))
-                blocks.append(given(b.add(here, INT(beside * v.lanes))))
-                step(here, blocks)
-                blocks = blocks[1:]
-            keep(blocks)
-
-        images = [parts(image(x, block), image(y, block)) for block in range(beside, 0, -1)]
-        keep([*images, *(given(b.add(first, INT(i * v.lanes))) for i in range(beside))])
+        b, wide = v.builder, _Wide(v, now, before, taps, x, y, w)
+        beside = wide.beside
+        images = [
+            wide.parts(wide.image(x.data, first, block), wide.image(y.data, first, block))
+            for block in range(beside, 0, -1)
+        ]
+        wide.keep([*images, *(wide.given(b.add(first, INT(i * v.lanes))) for i in range(beside))])
         spare = b.srem(b.sub(count, INT(1)), INT(v.lanes))
         last, limit = b.sub(b.add(first, b.sub(count, INT(1))), spare), b.add(spare, INT(1))
         whole = b.sub(last, INT((beside - 1) * v.lanes))  # from here on neighbours lie beyond the last vector
@@ -425,22 +451,13 @@ def _wide_step(typing: Any, now: Any, before: Any, x: Any, y: Any, w: Any, first
         many = b.mul(b.sdiv(b.sub(whole, first), INT(ROUND * v.lanes)), INT(ROUND * v.lanes))
         many = b.select(b.icmp_signed(">", many, INT(0)), b.add(first, many), first)
         with cgutils.for_range_slice(b, first, many, INT(ROUND * v.lanes)) as (at, _):
-            inner(at, ROUND)
+            wide.inner(at, ROUND)
         with cgutils.for_range_slice(b, many, whole, INT(v.lanes)) as (at, _):
-            inner(at, 1)
+            wide.inner(at, 1)
         for after in range(1, beside + 1):
             at = b.sub(last, INT((beside - after) * v.lanes))
             with b.if_then(b.icmp_signed(">=", at, first)):
-                slots = [cgutils.alloca_once(b, v.type) for _ in range(taps)]
-                for slot in slots:
-                    b.store(v.zero, slot)
-                # No farther than images reach: beyond, memory may end.
-                with b.if_then(b.icmp_signed(">", b.add(limit, INT(reach)), INT(after * v.lanes))):
-                    for slot, value in zip(slots, given(b.add(last, INT(after * v.lanes))), strict=True):
-                        b.store(value, slot)
-                blocks = [*kept(), [b.load(slot) for slot in slots]]
-                step(at, blocks, limit if after == beside else None)
-                keep(blocks[1:])
+                wide.outer(at, last, limit, after)
 
     return types.void(now, before, x, y, w, types.int64, types.int64), _vector_code(generate)
 

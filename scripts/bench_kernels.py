@@ -31,6 +31,7 @@ from engine.physics import contact, finite_difference, modal
 from engine.physics.barrier import Barrier, ContactPoints, Polynomial
 from engine.physics.dispersion import REACH
 from engine.physics.excitation import Excitation, pulse
+from engine.physics.grid_contact import Touchable
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.rank import skeleton
 from engine.physics.reference import iterative_kernel
@@ -66,7 +67,7 @@ def fd_voice(p: dict[str, Any], dtype: Any, wide: bool = False) -> tuple[Any, An
     now, before, one = np.zeros(REACH + 1, dtype), np.zeros(REACH + 1, dtype), np.array([1, 0, 0, 0], dtype)
     now[:3], before[:2] = c[:3], c[3:5]
     count = p["k1"] - p["k0"]
-    surface = fd.Touchable(
+    surface = Touchable(
         height=np.ascontiguousarray(p["b"][p["k0"] : p["k1"]]),
         law=law(p, count, dtype),
         known=law(p, 0, dtype)._replace(form=contact.LINEAR),

@@ -197,3 +197,22 @@ def test_powers_of_arrays() -> None:
     assert elementwise.power(x, 0.3).tolist() == [elementary.power(v, 0.3) for v in x.tolist()]
     assert elementwise.power(10.0, y).tolist() == [elementary.power(10.0, v) for v in y.tolist()]
     assert float(elementwise.power(2.0, 0.5)) == 2.0**0.5
+
+
+@called_by_python
+def raised_together(x: Any, y: Any, out: Any) -> None:
+    for i in range(x.size):
+        out[i] = elementary.power_of_normal(x[i], y)
+
+
+@pytest.mark.parametrize("exponent", [-0.7, 0.05, 0.15, 0.65, 1.25, 2.0])
+@pytest.mark.parametrize("count", [1, 7, 64])
+def test_powers_taken_together_are_powers(exponent: float, count: int) -> None:
+    """To 5e-15 of themselves, each with the bits that it has alone and interpreted."""
+    x = 10.0 ** np.random.default_rng(count).uniform(-9.0, 2.0, count)
+    x[0] = 2.0**-0.5
+    together = np.zeros(count)
+    raised_together(x, exponent, together)
+    for base, found in zip(x.tolist(), together.tolist(), strict=True):
+        assert bits(found) == bits(float(elementary.power_of_normal(base, exponent)))
+        assert abs(mpmath.mpf(found) / mpmath.power(mpmath.mpf(base), mpmath.mpf(exponent)) - 1) <= 5e-15

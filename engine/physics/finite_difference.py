@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import called_by_python, copy, inlined, native
-from engine.elementary import power_of_normal
+from engine.compiled import called_by_python, copy, inlined
 from engine.layout import Integers, Matrix, Vector
 from engine.physics import contact
 from engine.physics.barrier import Barrier, ContactPoints
 from engine.physics.contact import Law, Touch
 from engine.physics.dispersion import REACH, taps
 from engine.physics.grid import MARGIN, Grid, grid, interpolation
+from engine.physics.grid_contact import Touchable, meet_nodes, meet_obstacles, read_points
 from engine.physics.linear import product
 from engine.physics.losses import far_taps, loss_taps
 from engine.physics.problem import AT_AN_END, Pickup, Problem
@@ -33,8 +33,6 @@ from engine.physics.spots import Spots, compliance, contact_spots, shared
 from engine.physics.string import Array, String
 from engine.vectors import PADDING, stiff_step, wide_step
 
-MANY_NODES = 8  # to take powers of at once
-SHALLOWEST = 1e-30  # m: of a power; what is less deep is not in contact
 TAPS = 4  # nodes that excitation and pickups are interpolated over (the same for both: reciprocity is exact)
 
 
@@ -57,19 +55,6 @@ class Ports(NamedTuple):
     pickup_node: Integers
     pickup: Matrix  # [P, TAPS]
     carries: Vector  # [P]: 1 where a body is heard, which carries the barrier, too; else 0
-
-
-class Touchable(NamedTuple):
-    """What the string can touch: K consecutive nodes over a barrier, or K obstacles between two nodes each."""
-
-    height: Vector
-    law: Law
-    known: Law  # the same where psi' is known and stands in place of the slope
-    answer: float  # displacement of a node per newton: Cc
-    first_node: int
-    obstacle_node: Integers  # empty over a barrier
-    obstacle: Matrix  # [K, 2] weights
-    response: Matrix  # [K, K] displacement at an obstacle per newton at another
 
 
 class EnergyTerms(NamedTuple):
@@ -265,6 +250,8 @@ def reset(c: Coefficients, s: State) -> None:
         s.touch.force[k] = c.surface.law.zero
     s.touch.lost[0] = c.surface.law.zero
     s.clock[0] = 0
+    for level in (s.level0, s.level1, s.level2):
+        _reflect(level, c.stencil.intervals)
 
 
 def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
@@ -306,20 +293,12 @@ def _reflect_end(u: Any, intervals: int) -> None:
 
 
 @inlined
-def read_points(surface: Touchable, u: Any, out: Any) -> None:
-    """Displacement at the obstacles; nodes need no reading."""
-    for k in range(surface.obstacle_node.size):
-        i = surface.obstacle_node[k] + REACH
-        out[k] = surface.obstacle[k, 0] * u[i] + surface.obstacle[k, 1] * u[i + 1]
-
-
-@inlined
 def advance(c: Stencil, x: Any, y: Any, w: Any) -> None:
     """w = u*, from x = u and y = u-."""
     a, b, first, count = c.now, c.before, REACH + 1, c.intervals - 1
     if c.wide:
+        # y was x a step ago (or is fresh from `reset`): written anew, its images would be waited for.
         _reflect_end(x, c.intervals)
-        _reflect_end(y, c.intervals)
         wide_step((a[0], a[1], a[2], a[3], a[4]), (b[0], b[1], b[2], b[3], b[4]), x, y, w, first, count)
     else:
         stiff_step((a[0], a[1], a[2], b[0], b[1]), x, y, w, first, count)
@@ -350,93 +329,6 @@ def reach_far(offset: Any, tap: Any, intervals: Any, x: Any, y: Any, w: Any) -> 
             before = image(y, i - offset, intervals) + image(y, i + offset, intervals)
             now = image(x, i - offset, intervals) + image(x, i + offset, intervals)
         w[REACH + i] += tap * (before - now)
-
-
-@inlined
-def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any) -> Any:
-    """Contact at the nodes over a barrier: each on its own, since a node's force moves no other node. Their sum."""
-    law, zero, height, psi = surface.law, surface.law.zero, surface.height, touch.psi
-    first = surface.first_node + REACH
-    now, before, after = x[first:], y[first:], w[first:]
-    near = 0
-    for k in range(height.size):
-        touch.force[k] = zero
-        near |= (height[k] > now[k]) | (height[k] > after[k]) | (psi[k] > zero)
-    pressed = zero
-    if not near:
-        return pressed
-    if law.form == contact.GENERAL and height.size >= MANY_NODES and meet_many(surface, touch, x, y, w):
-        for k in range(height.size):
-            pressed += touch.force[k]
-        return pressed
-    for k in range(height.size):
-        b = height[k]
-        if b > now[k] or b > after[k] or psi[k] > zero:
-            push = before[k] - after[k]
-            force, psi[k], lost = contact.respond(
-                law, law.slope[k], b - now[k], b - before[k], push, psi[k], surface.answer
-            )
-            after[k] += surface.answer * force
-            touch.force[k] = force
-            touch.lost[0] += lost
-            pressed += force
-    return pressed
-
-
-@native
-def meet_many(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any) -> Any:
-    """The same where many nodes in a row are in contact, and whether they are; psi' of all is found at once.
-
-    A power takes longer than the rest of a contact, and longer alone than among others.
-    """
-    law, known, height, psi = surface.law, surface.known, surface.height, touch.psi
-    start = surface.first_node + REACH
-    now, before, after = x[start:], y[start:], w[start:]
-    first, last = 0, height.size - 1
-    while first < last and psi[first] <= law.zero:
-        first += 1
-    while last > first and psi[last] <= law.zero:
-        last -= 1
-    if last - first < MANY_NODES:
-        return False
-    for k in range(first, last + 1):
-        touch.force[k] = law.slope[k] * power_of_normal(max(height[k] - now[k], SHALLOWEST), law.power)
-    for k in range(height.size):
-        b, slope = height[k], touch.force[k]
-        touch.force[k] = law.zero
-        if b > now[k] or b > after[k] or psi[k] > law.zero:
-            push = before[k] - after[k]
-            if psi[k] > law.zero:
-                force, psi[k], lost = contact.respond(
-                    known, slope, b - now[k], b - before[k], push, psi[k], surface.answer
-                )
-            else:
-                force, psi[k], lost = contact.respond(
-                    law, law.slope[k], b - now[k], b - before[k], push, psi[k], surface.answer
-                )
-            after[k] += surface.answer * force
-            touch.force[k] = force
-            touch.lost[0] += lost
-    return True
-
-
-@inlined
-def meet_obstacles(surface: Touchable, free: Any, touch: Touch, w: Any, forward: Any) -> Any:
-    """Contact at obstacles, which may share nodes; the sum of their forces."""
-    pressed = surface.law.zero
-    read_points(surface, w, free)
-    pushed = contact.sweep(surface.law, surface.height, surface.response, free, touch, forward)
-    for j in range(pushed):
-        k = touch.pushed[j]
-        i = surface.obstacle_node[k] + REACH
-        step = surface.answer * touch.force[k]
-        w[i] += step * surface.obstacle[k, 0]
-        w[i + 1] += step * surface.obstacle[k, 1]
-        pressed += touch.force[k]
-    for k in range(surface.height.size):
-        touch.before[k] = touch.now[k]
-    read_points(surface, w, touch.now)
-    return pressed
 
 
 @inlined

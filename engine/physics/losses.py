@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from engine import elementwise
 from engine.compiled import called_by_python, inlined, native
+from engine.elementary import exp2
 from engine.physics.dispersion import HIGHEST, REACH, symbol
 from engine.physics.linear import orthonormalise, solve, upper_solve
 from engine.physics.string import Array, Loss, String
@@ -103,7 +104,7 @@ def _offsets(intervals: int, rate: float) -> tuple[int, ...]:
     while rate >= PLAYED * octave:
         octave, to_an_octave = 2 * octave, to_an_octave + 1
     places = range(1, to_an_octave * 40)
-    far = (round(REACH * 2.0 ** (i / to_an_octave)) for i in places)
+    far = (round(REACH * exp2(i / to_an_octave)) for i in places)
     return tuple(sorted({*near, *(m for m in far if REACH < m < intervals)}))
 
 

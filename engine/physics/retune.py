@@ -20,6 +20,7 @@ from engine.physics import contact, finite_difference, modal
 from engine.physics.contact import Law, Touch
 from engine.physics.dispersion import REACH, Elastic, taps_of
 from engine.physics.grid import interpolate
+from engine.physics.grid_contact import Touchable
 from engine.physics.losses import far_taps, loss_taps
 from engine.physics.modes import shape
 from engine.physics.responses import answer_forces
@@ -171,7 +172,7 @@ def lift_points(law: Law, touch: Touch, height: Any, response: Any, by: Any) -> 
 
 
 @called_by_python
-def lift_nodes(surface: finite_difference.Touchable, touch: Touch, newest: Any, by: Any) -> None:
+def lift_nodes(surface: Touchable, touch: Touch, newest: Any, by: Any) -> None:
     """The same under the nodes of a grid."""
     for k in range(surface.height.size):
         eta = surface.height[k] - newest[surface.first_node + REACH + k]

@@ -14,6 +14,7 @@ from engine.physics import finite_difference as fd
 from engine.physics.contact import LINEAR, force_of
 from engine.physics.dispersion import FEW, MANY, REACH
 from engine.physics.grid import interpolate
+from engine.physics.grid_contact import Touchable
 from engine.physics.linear import total
 from engine.physics.problem import Pickup
 from engine.physics.retune import GridTuning, grid_tuning, lift_nodes, lift_points, tune_grid
@@ -156,7 +157,7 @@ def lift(m: Machine, v: Any, by: Any) -> None:
 
 
 @inlined
-def raise_surface(surface: fd.Touchable, s: fd.State, newest: Any, by: Any) -> None:
+def raise_surface(surface: Touchable, s: fd.State, newest: Any, by: Any) -> None:
     """Under obstacles, or under the nodes of the newest level."""
     if surface.obstacle_node.size:
         lift_points(surface.law, s.touch, surface.height, surface.response, by)

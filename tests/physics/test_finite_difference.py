@@ -45,6 +45,10 @@ def step(d: fd.Design, now: Array, before: Array, force: float = 0.0) -> Array:
     s = fd.state(c)
     inner = slice(REACH + 1, REACH + n)
     s.level1[inner], s.level0[inner] = now, before
+    for level in (s.level0, s.level1):  # as every level is after its first step
+        for j in range(1, REACH + 1):
+            level[REACH - j] = -level[REACH + j]
+            level[REACH + n + j] = -level[REACH + n - j]
     fd.kernel(c, s, np.full(1, force, c.rest.dtype), np.zeros((1, c.ports.pickup_node.size), c.rest.dtype))
     return s.level2[inner].astype(float)
 

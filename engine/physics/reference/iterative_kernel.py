@@ -10,7 +10,8 @@ from typing import Any
 from engine.compiled import called_by_python, inlined
 from engine.physics.contact import Law, Touch, raised
 from engine.physics.dispersion import REACH
-from engine.physics.finite_difference import Coefficients, State, Touchable, advance, hear, levels, strike
+from engine.physics.finite_difference import Coefficients, State, advance, hear, levels, strike
+from engine.physics.grid_contact import Touchable
 
 CONVERGED = 0  # in place of a number of iterations: until rounding is all that is left
 
