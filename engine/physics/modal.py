@@ -33,7 +33,7 @@ from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, l
 from engine.physics.string import Array, String
 from engine.vectors import PADDING, advance, project, spread
 
-MOST_ENTRIES = 2**21  # modes times contact points and pickups: many times what can be played in real time
+MOST_ENTRIES = 2**23  # of tables of modes, contact points and pickups: many times what can be played in real time
 
 
 class Modes(NamedTuple):
@@ -113,7 +113,9 @@ def modes(string: String, rate: float, band: float = inf) -> Modes:
 def refuse_excess(string: String, entries: int) -> None:
     """Refuse a string before its tables fill the memory."""
     if entries > MOST_ENTRIES:
-        limit = f"its modes make tables of {entries:.3g} numbers, at most {MOST_ENTRIES:.3g} are kept"
+        limit = (
+            f"its modes and contact points make tables of {entries:.3g} numbers, at most {MOST_ENTRIES:.3g} are kept"
+        )
         remedy = "raise the pitch, or lower barrier.points or the number of pickups"
         raise PhysicsError("string", f"{string.pitch:.6g} Hz", limit, remedy)
 
@@ -157,10 +159,10 @@ def design(
     problem: Problem, rate: float, *, band: float = inf, dtype: Any = np.float64, rule: int = contact.SHIPPED
 ) -> Design:
     """Coefficients of the kernel at a sample rate."""
-    string, points = problem.string, problem.modal_points()
-    m = modes(string, rate, band)
+    string, m = problem.string, modes(problem.string, rate, band)
     b, mass, k = m.wavenumber, 0.5 * string.density * string.length, 1.0 / rate
-    refuse_excess(string, b.size * (points.height.size + len(problem.pickups)))
+    points = problem.modal_points(b.size)
+    refuse_excess(string, (b.size + points.height.size) * (points.height.size + len(problem.pickups)))
     r, o, a_star, b_star, c = poles(m, rate)
     spread = k * k / mass * c
     touching = shape(b, points.position)
@@ -244,8 +246,8 @@ def reset(c: Coefficients, s: State) -> None:
     s.clock[0] = 0
 
 
-def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
-    """Hold the string in the shape `initial`(x) and let go at t = 0.
+def released(d: Design, initial: Callable[[Array], Array]) -> tuple[Array, Array]:
+    """Modal values of a string that is held in the shape `initial`(x) and let go at t = 0, then and the step before.
 
     Sine coefficients by the trapezoidal rule on a grid fine enough for every mode; the step before t = 0 is the
     free motion run backwards, so that modes leave with exactly zero velocity.
@@ -255,11 +257,16 @@ def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
     x = np.arange(1, intervals) * (string.length / intervals)
     y = product(shape(b, x).T, initial(x)) * (2.0 / intervals)
     w, sigma = d.modes.frequency, d.modes.decay
-    earlier = y * elementwise.exp(sigma * k) * (elementwise.cos(w * k) - sigma / w * elementwise.sin(w * k))
+    return y, y * elementwise.exp(sigma * k) * (elementwise.cos(w * k) - sigma / w * elementwise.sin(w * k))
+
+
+def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
+    """Let the string go from that shape."""
+    y, earlier = released(d, initial)
     reset(d.coefficients, s)
-    s.even[: b.size], s.odd[: b.size] = y, earlier
-    s.touch.now[:] = product(shape(b, d.points.position), y)
-    s.touch.before[:] = product(shape(b, d.points.position), earlier)
+    s.even[: y.size], s.odd[: y.size] = y, earlier
+    s.touch.now[:] = product(shape(d.modes.wavenumber, d.points.position), y)
+    s.touch.before[:] = product(shape(d.modes.wavenumber, d.points.position), earlier)
     s.touch.psi[:] = contact.psi_at(d.points.height - s.touch.now, d.points, d.problem.contact.exponent)
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine import elementwise
-from engine.compiled import called_by_python, inlined
+from engine.compiled import called_by_python, inlined, native
 from engine.elementary import exp
 from engine.layout import Matrix, Vector
 from engine.physics import contact, finite_difference, modal
@@ -63,7 +63,14 @@ def modal_tuning(d: modal.Design) -> ModalTuning:
 
 @called_by_python
 def tune_modes(t: ModalTuning, tension: Any, damping: Any, c: modal.Coefficients, scratch: Any) -> None:
-    """Coefficients for a tension (N) and an added decay rate (1/s). Modes driven past Nyquist fall silent."""
+    """Coefficients for a tension (N) and an added decay rate (1/s)."""
+    tune_poles(t, tension, damping, c)
+    modal.answer_points(c.rows, c.spread, c.response, scratch)
+
+
+@native
+def tune_poles(t: ModalTuning, tension: Any, damping: Any, c: Any) -> None:
+    """The modes of either kernel's coefficients. Those driven past Nyquist fall silent."""
     k, fade = t.step, exp(-damping * t.step)
     gain, inertia = k * k / t.mass, 0.5 * t.mass / (k * k)
     for i in range(c.forward.size):
@@ -81,7 +88,6 @@ def tune_modes(t: ModalTuning, tension: Any, damping: Any, c: modal.Coefficients
         c.spread[i] = 0.25 * gain * low * sounding
         c.inject[i] = c.spread[i] * t.strike[i]
         c.spring[i] = inertia * (1.0 - swing + square) / low * sounding
-    modal.answer_points(c.rows, c.spread, c.response, scratch)
 
 
 class GridTuning(NamedTuple):
