@@ -47,6 +47,8 @@ class Coefficients(NamedTuple):
     rows: Matrix  # [K + P, M]
     response: Matrix  # [K, K + P]: displacement of row l per newton at contact k
     remainder: Matrix  # [K, K + P]: N, and the same for the pickups
+    share: Matrix  # [B, K]: of a newton at contact k, for each pickup that hears a body (hearing.py)
+    grip: Vector  # [B]: of a newton of excitation
     height: Vector  # [K]
     law: Law
     inertia: Vector  # m / 2k^2, one entry
@@ -87,6 +89,7 @@ def coefficients(d: modal.Design, dtype: Any = np.float64, whole: bool | None = 
     touching = shape(b, points.position)
     heard = np.array([modal.pickup_row(string, b, p) for p in problem.pickups]).reshape(-1, b.size)
     rows = np.concatenate([touching, heard])
+    share, held = modal.shares(problem, points)
     static = product(touching / stiffness, rows.T)
     whole = d.modes.decay[-1] >= FLEETING if whole is None else whole
     left, count = left_out(d, static) if whole else np.zeros_like(static), points.height.size
@@ -102,6 +105,8 @@ def coefficients(d: modal.Design, dtype: Any = np.float64, whole: bool | None = 
         rows=cast(rows),
         response=response,
         remainder=left.astype(dtype),
+        share=share.astype(dtype),
+        grip=held.astype(dtype),
         height=points.height.astype(dtype),
         law=contact.law(points, problem.contact, d.rate, dtype),
         inertia=np.array([0.5 * mass / (k * k)], dtype),
@@ -119,6 +124,8 @@ def left_out(d: modal.Design, static: Array) -> Array:
     own = statics.compliance(string, at, at) - static[:, :count]
     left[:, :count] = 0.5 * (own + own.T)
     for j, pickup in enumerate(d.problem.pickups):
+        if pickup.kind == "body_force":  # of whose momentum what follows a force at once has none
+            continue
         left[:, count + j] = statics.heard(string, at, pickup) - static[:, count + j]
     return left
 
@@ -256,10 +263,10 @@ def meet_points(c: Coefficients, s: State, after: Any, by: Any) -> Any:
 
 
 @inlined
-def step(c: Coefficients, s: State, now: Any, after: Any, force: Any, by: Any) -> None:
+def step(c: Coefficients, s: State, now: Any, after: Any, force: Any, by: Any, out: Any) -> None:
     """From `now` to `after`, which lies where the step before was, the barrier rising `by` so much.
 
-    s.free then has all points and pickups.
+    `out` then has the pickups, and behind them what contact and pluck carry (hearing.py).
     """
     advance(c.forward, c.backward, now, after)
     if force != c.law.zero:
@@ -272,23 +279,34 @@ def step(c: Coefficients, s: State, now: Any, after: Any, force: Any, by: Any) -
             c.height[k] += by
     else:
         project(c.rows, after, s.free)
+    hear(c, s, force, out)
     s.clock[0] += 1
+
+
+@inlined
+def hear(c: Coefficients, s: State, force: Any, out: Any) -> None:
+    """The same as modal.hear, the force at a step being the mean of those before and after it."""
+    points, pickups = c.height.size, c.rows.shape[0] - c.height.size
+    for p in range(pickups):
+        out[p] = s.free[points + p]
+    for b in range(c.grip.size):
+        carried = -c.grip[b] * force
+        for k in range(points):
+            carried += c.share[b, k] * s.mean[k]
+        out[pickups + b] = carried
 
 
 @called_by_python
 def kernel(c: Coefficients, s: State, force: Any, by: Any, out: Any) -> None:
-    """Advance force.size steps, in each of which the barrier rises `by` so much; out[t, p] is pickup p after step t.
+    """Advance force.size steps, in each of which the barrier rises `by` so much; out[t] is what `hear` finds after it.
 
     Allocates nothing.
     """
-    points = c.height.size
     now, after = s.even, s.odd
     if s.clock[0] & 1:
         now, after = after, now
     for t in range(force.size):
-        step(c, s, now, after, force[t], by)
-        for p in range(out.shape[1]):
-            out[t, p] = s.free[points + p]
+        step(c, s, now, after, force[t], by, out[t])
         now, after = after, now
 
 
@@ -394,12 +412,13 @@ def run(
     s = state(c)
     if initial is not None:
         release(d, c, s, initial)
-    start = product(c.rows[c.height.size :], s.even)
+    heard = c.rows[c.height.size :]
+    start, before = (np.append(product(heard, y), np.zeros(c.grip.size)) for y in (s.even, s.odd))
     steps = force.size if steps is None else steps
     kept = min(most, steps) if listener else steps
     book = log(kept, start.size, c.height.size, c.forward.size, at, c.forward.dtype)
     b = d.modes.wavenumber
     x = np.linspace(0.0, d.problem.string.length, 2 * b.size + 1)
-    opened = Run(d.rate, d.points, start, book, x, np.zeros((0, x.size)))
+    opened = Run(d.rate, d.points, before, start, book, x, np.zeros((0, x.size)))
     in_pieces(partial(observe, c, s), force, steps, most, opened, listener)
     return opened._replace(snapshots=product(book.shapes[:, : b.size], shape(b, x).T))
