@@ -167,7 +167,7 @@ def test_a_parabola_bulges_by_no_more_than_is_pressed_in(width: float, curvature
     """Between two points it stands curvature d^2/4 above their chord, up to MOST_FINE points."""
     count = enough(Barrier(Polynomial((0.0, 0.0, -curvature), 0.1), 0.1, 0.1 + width), inf)
     spacing = width / count
-    assert curvature * spacing**2 / 4.0 <= BULGE * 1.001 or count == MOST_FINE
+    assert curvature * spacing**2 / 4.0 <= BULGE * 1.02 or count == MOST_FINE
     if 1 < count < MOST_FINE:
         assert curvature * (width / (count - 1)) ** 2 / 4.0 >= 0.98 * BULGE
 

@@ -366,7 +366,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "snapshot outside": ({"snapshots": [0.001, 0.1]}, "snapshots = 0.1: outside the run, 0 to 0.00497917 s; lengthen"),
     "snapshot before": ({"snapshots": [-1e-3]}, "snapshots = -0.001: outside the run"),
     "snapshot nan": ({"snapshots": [np.nan]}, "snapshots = nan: outside the run"),
-    "unknown scheme": ({"scheme": "fdtd"}, "scheme = fdtd: must be one of fd, modal, fd-plain"),
+    "unknown scheme": ({"scheme": "fdtd"}, "scheme = fdtd: must be one of fd, modal, modal-best, fd-plain"),
     "precision": ({"precision": "float16"}, "precision = float16: must be float64 or float32; choose one"),
     "reference precision": ({"precision": "float32", "scheme": "fd-iterative"}, "reference schemes run in float64"),
     "rate": ({"sample_rate": 100.0}, "sample rate = 100: must be 1000 to 10000000 Hz; try 48000"),
