@@ -231,6 +231,35 @@ def energies() -> str:
     return table(("one second of", "steps ", "energy balance kept to ", "least contact force "), rows)
 
 
+SCHEMES = {
+    "modal": "`modal`",
+    "best-004": "`modal-best` without N: paper 004",
+    "best": "`modal-best`: `quality: best`",
+}
+
+
+def convergence() -> str:
+    """What scripts/measure_convergence.py found."""
+    found = read("convergence")
+    rows = []
+    for run in found["found"]:
+        pull, velocity = run["heard"]
+        heard = [_apart(one) for one in (velocity, pull)]
+        cost = f"{run['ns_per_sample']:.0f} ns"
+        rows.append((SCHEMES[run["scheme"]], f"×{run['factor']}", f"{run['points']}", f"{run['modes']}", *heard, cost))
+    own = found["continuum_from_itself"]
+    doubt = "; ".join(
+        f"{name} {100 * one[1]['error']:.1f} and {100 * one[0]['error']:.1f} %" for name, one in own.items()
+    )
+    head = ("scheme", "rate ", "points ", "modes ", "velocity: 10-14, 14-20 kHz ", "pull: the same ", "per sample ")
+    return f"{table(head, rows)}\nThe continuum is that far from itself: {doubt}.\n"
+
+
+def _apart(one: dict[str, float]) -> str:
+    low, high = one["excess_10_14_db"], one["excess_14_20_db"]
+    return f"{100 * one['error']:.1f} %, {low:+.1f} dB, {high:+.1f} dB"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "presets": presets,
     "keys": render_markdown,
@@ -244,6 +273,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "load": load,
     "bounces": bounces,
     "energies": energies,
+    "convergence": convergence,
 }
 
 
@@ -254,6 +284,9 @@ def measure() -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "engine.json"
         subprocess.run([sys.executable, ROOT / "scripts" / "bench_engine.py", "--json", file], check=True)
+        far = Path(folder) / "convergence.json"
+        subprocess.run([sys.executable, ROOT / "scripts" / "measure_convergence.py", "--json", far], check=True)
+        write("convergence", json.loads(far.read_text(encoding="utf-8")))
         write("engine", stamp | json.loads(file.read_text(encoding="utf-8")))
         write("load", stamp | measured_load(Path(folder) / "load.json"))
 

@@ -21,7 +21,7 @@ from physics.problems import STEEL
 
 from engine import compiled
 from engine.commands.compiling import compiling_shown
-from engine.physics import finite_difference, modal
+from engine.physics import finite_difference, modal, two_point
 from engine.physics.barrier import Barrier, Obstacles, Polynomial
 from engine.physics.excitation import Excitation, pulse
 from engine.physics.problem import Contact, Pickup, Problem
@@ -187,10 +187,9 @@ def small_runs() -> dict[str, Array]:
     for name, problem in SMALL.items():
         heard = (Pickup(0.2), Pickup(0.0, "bridge_force"), Pickup(1.0, "bridge_force"))
         problem = replace(problem, pickups=heard, excitation=Excitation(0.4, 1.0, 1e-3))
-        for model in (modal, finite_difference):
-            run = model.run(
-                model.design(problem, 12_000.0), pulse(problem.excitation, 12_000.0, 80), at=np.array([3, 77])
-            )
+        for model in (modal, finite_difference, two_point):
+            made = (finite_difference if model is finite_difference else modal).design(problem, 12_000.0)
+            run = model.run(made, pulse(problem.excitation, 12_000.0, 80), at=np.array([3, 77]))
             log = run.log
             total = np.stack([log.kinetic, log.potential, log.contact, log.lost, log.work])
             for part, value in (("heard", log.out), ("energy", total), ("force", log.force), ("shape", run.snapshots)):

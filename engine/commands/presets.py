@@ -150,7 +150,8 @@ def _lines(d: Description) -> Iterator[str]:
     key = hz_to_key(d.first_partial)
     cents = 100.0 * (key - round(key))
     yield f"{preset.name}: {preset.about}" if preset.about else preset.name
-    yield _row("model", f"{preset.model} at {d.rate:g} Hz ({d.sample_rate:g} Hz x {preset.oversample}), {_kept(d)}")
+    model = preset.model if preset.quality == "normal" else f"{preset.model}, quality {preset.quality},"
+    yield _row("model", f"{model} at {d.rate:g} Hz ({d.sample_rate:g} Hz x {preset.oversample}), {_kept(d)}")
     yield _row("pitch", f"{d.first_partial:.2f} Hz ({key_to_note(round(key))} {cents:+.1f} cents); f0 {d.pitch:.2f} Hz")
     yield _row("inharmonicity", f"B = {d.inharmonicity:.3g}, {_stretch(d.inharmonicity)}")
     yield _row("wave speed", f"{d.wave_speed:.4g} m/s")

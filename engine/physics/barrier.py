@@ -8,12 +8,13 @@ no kernel needs to know which it was (a contact density F dx is a force, psi^2 d
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil, inf, sqrt
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from engine.errors import PhysicsError
-from engine.physics.linear import between
+from engine.physics.linear import between, total
 from engine.physics.string import Array
 
 
@@ -52,13 +53,14 @@ class Table:
 class Barrier:
     """A distributed barrier from `start` to `stop`, and the number of points a modal string gives it.
 
-    `height` raises the whole profile: it is what moves when a player moves the barrier.
+    Without a number it is as many as its modes and the profile ask for (`enough`). `height` raises the whole profile:
+    it is what moves when a player moves the barrier.
     """
 
     profile: Profile
     start: float
     stop: float
-    points: int = 12
+    points: int | None = None
     height: float = 0.0
 
     def surface(self, x: Array) -> Array:
@@ -106,13 +108,38 @@ def obstacle_points(obstacles: Obstacles, stiffness: float, length: float) -> Co
     return ContactPoints(position, _finite(height, position), np.full(position.size, stiffness))
 
 
-def cell_points(barrier: Barrier, stiffness: float, length: float) -> ContactPoints:
-    """Centres of equal cells: the Riemann sum of paper 004 eq. (10), for the modal string."""
+FINE, MOST_FINE = 2, 32  # points for each length that the modes tell apart, and up to how many points that holds
+BULGE = 2e-6  # m that a barrier may rise between two points: about as far as a string is pressed into it
+MOST = 500  # beyond, each step would take longer than anybody waits: who wants more says so
+LOOKS = 256  # at a profile
+ROUNDING = 1e-9  # of a point
+
+
+def enough(barrier: Barrier, apart: float) -> int:
+    """How many points stand for a barrier under modes that tell places apart which are `apart` (m) from each other.
+
+    Two for each such length where that is not many, since a string that wraps around its bridge goes on getting better
+    up to there (scripts/measure_convergence.py); where the barrier is wide, one each: sparser ones are obstacles that
+    the modes fall between. And so many that between two of them the profile does not bulge, however few the modes are.
+    """
+    width = barrier.stop - barrier.start
+    spacing = width / LOOKS
+    x = barrier.start + (np.arange(LOOKS) + 0.5) * spacing
+    bends = np.clip(-np.diff(_finite(barrier.surface(x), x), 2), 0.0, None)
+    curved = min(sqrt(width * (total(bends) / spacing) / (8.0 * BULGE)), MOST_FINE)
+    told = width / apart
+    asked = ceil(max(curved, min(FINE * told, max(told, MOST_FINE))) - ROUNDING)
+    return min(max(1, asked), MOST)
+
+
+def cell_points(barrier: Barrier, stiffness: float, length: float, apart: float = inf) -> ContactPoints:
+    """Centres of equal cells: the Riemann sum of paper 004 eq. (10), for a modal string."""
     _check_extent(barrier, length)
-    width = (barrier.stop - barrier.start) / barrier.points
-    position = barrier.start + (np.arange(barrier.points) + 0.5) * width
+    count = barrier.points or enough(barrier, apart)
+    width = (barrier.stop - barrier.start) / count
+    position = barrier.start + (np.arange(count) + 0.5) * width
     height = _finite(barrier.surface(position), position)
-    return ContactPoints(position, height, np.full(barrier.points, stiffness * width))
+    return ContactPoints(position, height, np.full(count, stiffness * width))
 
 
 def node_points(barrier: Barrier, stiffness: float, length: float, intervals: int) -> ContactPoints:

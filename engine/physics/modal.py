@@ -111,10 +111,10 @@ def design(
     problem: Problem, rate: float, *, band: float = inf, dtype: Any = np.float64, rule: int = contact.SHIPPED
 ) -> Design:
     """Coefficients of the kernel at a sample rate."""
-    string, points = problem.string, problem.modal_points()
-    m = modes(string, rate, band)
+    string, m = problem.string, modes(problem.string, rate, band)
     b, mass, k = m.wavenumber, 0.5 * string.density * string.length, 1.0 / rate
-    refuse_excess(string, b.size * (points.height.size + len(problem.pickups)))
+    points = problem.modal_points(b.size)
+    refuse_excess(string, (b.size + points.height.size) * (points.height.size + len(problem.pickups)))
     r, o, a_star, b_star, c = poles(m, rate)
     gain, stiffness = k * k / mass * c, 4.0 * mass * a_star / (k * k)
     share, held = shares(problem, points)
@@ -216,8 +216,8 @@ def begin(c: Coefficients, s: State) -> None:
     s.owed[0], s.owed[1], s.clock[0] = 0, 2, 0
 
 
-def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
-    """Hold the string in the shape `initial`(x) and let go at t = 0.
+def released(d: Design, initial: Callable[[Array], Array]) -> tuple[Array, Array]:
+    """Modal values of a string that is held in the shape `initial`(x) and let go at t = 0, then and the step before.
 
     Sine coefficients by the trapezoidal rule on a grid fine enough for every mode; the step before t = 0 is the
     free motion run backwards, so that modes leave with exactly zero velocity.
@@ -227,9 +227,14 @@ def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
     x = np.arange(1, intervals) * (string.length / intervals)
     y = product(shape(b, x).T, initial(x)) * (2.0 / intervals)
     w, sigma = d.modes.frequency, d.modes.decay
-    earlier = y * elementwise.exp(sigma * k) * (elementwise.cos(w * k) - sigma / w * elementwise.sin(w * k))
+    return y, y * elementwise.exp(sigma * k) * (elementwise.cos(w * k) - sigma / w * elementwise.sin(w * k))
+
+
+def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
+    """Let the string go from that shape."""
+    y, earlier = released(d, initial)
     reset(d.coefficients, s)
-    s.even[: b.size], s.odd[: b.size] = y, earlier
+    s.even[: y.size], s.odd[: y.size] = y, earlier
     s.touch.force[:], s.earlier[:] = 0.0, 0.0
     begin(d.coefficients, s)
     points = d.points.height.size

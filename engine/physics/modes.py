@@ -14,7 +14,7 @@ from engine.physics.hearing import on_body
 from engine.physics.problem import Pickup, Problem
 from engine.physics.string import Array, String
 
-MOST_ENTRIES = 2**21  # modes times contact points and pickups: many times what can be played in real time
+MOST_ENTRIES = 2**23  # of tables of modes, contact points and pickups: many times what can be played in real time
 
 
 class Modes(NamedTuple):
@@ -48,7 +48,9 @@ def modes(string: String, rate: float, band: float = inf) -> Modes:
 def refuse_excess(string: String, entries: int) -> None:
     """Refuse a string before its tables fill the memory."""
     if entries > MOST_ENTRIES:
-        limit = f"its modes make tables of {entries:.3g} numbers, at most {MOST_ENTRIES:.3g} are kept"
+        limit = (
+            f"its modes and contact points make tables of {entries:.3g} numbers, at most {MOST_ENTRIES:.3g} are kept"
+        )
         remedy = "raise the pitch, or lower barrier.points or the number of pickups"
         raise PhysicsError("string", f"{string.pitch:.6g} Hz", limit, remedy)
 

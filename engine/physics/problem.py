@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 
 from engine.errors import PhysicsError
 from engine.physics.barrier import (
@@ -75,11 +76,12 @@ class Problem:
     excitation: Excitation = field(default_factory=Excitation)
     pickups: tuple[Pickup, ...] = (Pickup(),)
 
-    def modal_points(self) -> ContactPoints:
-        """Contact points of the modal schemes."""
+    def modal_points(self, modes: int | None = None) -> ContactPoints:
+        """Contact points of the modal schemes, for so many modes; without them, as many as the profile asks for."""
+        apart = inf if modes is None else self.string.apart(modes)
         match self.barrier:
             case Barrier():
-                return cell_points(self.barrier, self.contact.stiffness, self.string.length)
+                return cell_points(self.barrier, self.contact.stiffness, self.string.length, apart)
             case Obstacles():
                 return obstacle_points(self.barrier, self.contact.stiffness, self.string.length)
         return no_contact()

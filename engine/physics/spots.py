@@ -13,7 +13,7 @@ from engine.physics.grid import Grid, interpolation
 from engine.physics.linear import banded
 from engine.physics.string import Array
 
-MOST_WEIGHTS = 2**20  # contact points times intervals
+MOST_WEIGHTS = 2**20  # pressed points times intervals
 
 
 class Spots(NamedTuple):
@@ -31,10 +31,6 @@ class Spots(NamedTuple):
 
 def contact_spots(points: ContactPoints, g: Grid) -> Spots:
     """Where the contact points are on the grid."""
-    if points.position.size * g.intervals > MOST_WEIGHTS:
-        limit = f"{points.position.size} contact points on a grid of {g.intervals} intervals are too many"
-        remedy = "press the string at fewer places, raise its pitch, or take model: modal"
-        raise PhysicsError("barrier", f"{points.position.size} points", limit, remedy)
     found = [interpolation(float(x), g.spacing, g.intervals, 2) for x in points.position]
     node = np.array([first for first, _ in found], np.int64)
     return Spots(node, np.array([two for _, two in found]).reshape(-1, 2))
@@ -45,6 +41,10 @@ def compliance(force: Array, g: Grid, spots: Spots) -> tuple[Array, Array]:
 
     `force` has the taps of what pulls a node back, N/m^2 per displacement. Beyond the supports stand odd images.
     """
+    if spots.node.size * g.intervals > MOST_WEIGHTS:
+        limit = f"presses the resting string at {spots.node.size} nodes of a grid of {g.intervals} intervals, too many"
+        remedy = "press it at fewer places, raise its pitch, or take model: modal"
+        raise PhysicsError("barrier", f"{spots.node.size} points", limit, remedy)
     size, reach = g.intervals - 1, force.size - 1
     nodes, band = np.zeros((size, spots.node.size)), np.zeros((size, reach + 1))
     for k, (node, two) in enumerate(zip(spots.node, spots.two, strict=True)):

@@ -80,6 +80,10 @@ class String:
         """Angular frequency of wavenumber b without loss, rad/s."""
         return b * np.sqrt((self.tension + self.stiffness * (b * b)) / self.density)
 
+    def apart(self, modes: int) -> float:
+        """How far from each other places must be for the first `modes` modes to tell them apart, m."""
+        return self.length / (modes + 1)
+
     def wavenumber_at(self, frequency: float) -> float:
         """The wavenumber that oscillates at `frequency` (Hz) without loss: the inverse of `undamped_frequency`."""
         squared = self.density * (2.0 * pi * frequency) * (2.0 * pi * frequency)

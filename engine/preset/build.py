@@ -10,7 +10,7 @@ from engine.physics.excitation import Excitation
 from engine.physics.problem import AT_AN_END, Contact, Pickup, Problem
 from engine.physics.string import Loss, String, require
 from engine.preset.check import Values
-from engine.preset.key import Key
+from engine.preset.key import AUTO, Key
 from engine.preset.materials import MATERIALS, steel_loss, tension_for, wire_density, wire_stiffness
 from engine.preset.parameters import PARAMETERS
 from engine.preset.playing import Controller
@@ -27,6 +27,12 @@ def build_problem(values: Values) -> Problem | None:
     _demand_what_is_required(values)
     _demand_a_tuned_wire(values)
     _refuse_keys_of_other_profiles(values)
+    if (
+        not values.refused("model")
+        and not values.refused("quality")
+        and (values["model"], values["quality"]) == ("fd", "best")
+    ):
+        values.refuse("quality", "is of model: modal; a grid is solved in one way, remove it")
     string = values.attempt(_string)
     barrier = values.attempt(_barrier)
     contact = values.attempt(_contact)
@@ -122,7 +128,8 @@ def _barrier(values: Values) -> Barrier | Obstacles | None:
         return Obstacles(positions, heights, height)
     surface = SURFACES[profile]
     made = surface.make(start, *(values[key.name] for key in surface.keys))
-    return Barrier(made, start, stop, values["barrier.points"], height)
+    points = values["barrier.points"]
+    return Barrier(made, start, stop, None if points == AUTO else points, height)
 
 
 def _extent(values: Values) -> tuple[float, float]:

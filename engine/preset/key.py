@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
+AUTO = "auto"  # of a count: what follows from the rest
+
 
 @dataclass(frozen=True)
 class Key:

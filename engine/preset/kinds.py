@@ -18,7 +18,7 @@ from engine.errors import PhysicsError, PresetError
 from engine.physics.string import require
 from engine.preset.complaints import shown, written
 from engine.preset.files import beside, read_rows
-from engine.preset.key import Key
+from engine.preset.key import AUTO, Key
 from engine.preset.playing import RESERVED
 from engine.preset.tuning import Tuning, load_tuning
 from engine.units import is_bare, parse_pitch, parse_quantity
@@ -84,6 +84,18 @@ def whole(key: Key, path: str, value: object) -> int:
         choice(key, path, int(found))
         return int(found)
     return int(_within(key, path, found, ""))
+
+
+def count(key: Key, path: str, value: object) -> int | str:
+    """A number without a fraction, or `auto`."""
+    if value == AUTO:
+        return AUTO
+    try:
+        return whole(key, path, value)
+    except PhysicsError:
+        raise
+    except PresetError:
+        raise PresetError(f"must be a whole number or {AUTO}; write it like 12") from None
 
 
 def pitch(key: Key, path: str, value: object) -> float:
@@ -193,6 +205,7 @@ READERS: dict[str, Callable[[Key, str, object], Any]] = {
     "choice": choice,
     "number": number,
     "whole": whole,
+    "count": count,
     "pitch": pitch,
     "level": level,
     "source": source,

@@ -31,6 +31,7 @@ class Preset:
     name: str
     about: str
     model: str
+    quality: str
     keys: str
     oversample: int
     polyphony: int
@@ -74,6 +75,7 @@ def load_preset(
         name=values["name"],
         about=values["about"],
         model=values["model"],
+        quality=values["quality"],
         keys=values["string.keys"],
         oversample=values["oversample"],
         polyphony=values["polyphony"],

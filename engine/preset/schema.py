@@ -7,10 +7,9 @@ from difflib import get_close_matches
 from textwrap import fill
 from typing import Any
 
-from engine.physics.barrier import Barrier
 from engine.physics.excitation import SHAPES, Excitation
 from engine.physics.problem import PICKUP_KINDS, Contact, Pickup
-from engine.preset.key import Key
+from engine.preset.key import AUTO, Key
 from engine.preset.materials import MATERIALS
 from engine.preset.parameters import PARAMETERS
 from engine.preset.playing import MAX_CONTROLLERS, Tracking, Velocity
@@ -38,6 +37,11 @@ TABLE = (
     Key("name", "text", "What the preset is called.", "Unnamed", low=1, high=80),
     Key("about", "text", "One line about it.", "", low=0, high=1000),
     _choice("model", ("modal", "fd"), "modal", "Model of the string: exact modes, or finite differences."),
+    _choice(
+        "quality", ("normal", "best"), "normal",
+        "How a modal string meets its barrier. best: all points at once by Newton's method, nearer to the truth at a "
+        "low rate, and slower; as loud as normal.",
+    ),
     Key(
         "string.length", "number", "Speaking length.",
         None, "m", 1e-3, 100.0, required=True, usual=(0.05, 5.0), units=("cm", "mm"),
@@ -105,10 +109,10 @@ TABLE = (
         "m", 1, 500,
     ),
     Key(
-        "barrier.points", "whole",
-        "Contact points of the modal string, at the centres of equal cells; fd uses its own grid. M modes tell points "
-        "apart that are length/(M + 1) from each other.",
-        Barrier.points, low=1, high=500, profiles=tuple(SURFACES),
+        "barrier.points", "count",
+        "Contact points of the modal string, at the centres of equal cells; fd uses its own grid. auto: as many as "
+        "each key's modes tell apart, which for M modes is length/(M + 1), and the profile's curvature asks for.",
+        AUTO, low=1, high=2000, profiles=tuple(SURFACES),
     ),
     # Before the stiffness, whose unit follows it.
     _number("contact.exponent", "", (1.0, 10.0), Contact.exponent, "Exponent of the contact's power law."),
@@ -257,6 +261,8 @@ def render_text(width: int = 100) -> str:
 def _limits(key: Key) -> str:
     if key.choices:
         return ", ".join(str(choice) for choice in key.choices)
+    if key.kind == "count":
+        return f"{AUTO}, {key.low:g} to {key.high:g}"
     if key.kind in _RANGES:
         return _RANGES[key.kind]
     if key.kind in ("text", "notes"):

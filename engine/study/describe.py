@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from engine.errors import PhysicsError, PhysicsWarning, PresetError, SettingError
-from engine.physics import finite_difference, modal
+from engine.physics import finite_difference, modal, two_point
 from engine.physics.excitation import pulse
 from engine.physics.string import Array, String
 from engine.preset.loader import Preset
-from engine.study.simulate import warn_if_indistinct
+from engine.study.simulate import warn_of_points
 from engine.synth.keys import Design, design_key
 from engine.units import decay_to_t60, key_to_note
 
@@ -116,7 +116,7 @@ def describe(preset: Preset, sample_rate: float = 48_000.0) -> Description:
         octaves=tuple(octaves),
         touching=touching(own),
         loss_error=own.grid.loss.worst_error if isinstance(own, finite_difference.Design) else None,
-        cost=seconds_a_step(own) * preset.oversample,
+        cost=seconds_a_step(own, best=preset.quality == "best") * preset.oversample,
         notes=_notes(own),
     )
 
@@ -174,13 +174,13 @@ def _notes(design: Design) -> tuple[str, ...]:
         return ()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PhysicsWarning)
-        warn_if_indistinct(design)
+        warn_of_points(design)
     return tuple(str(warning.message) for warning in caught)
 
 
-def seconds_a_step(design: Design, seconds: float = _TIMED) -> float:
+def seconds_a_step(design: Design, seconds: float = _TIMED, *, best: bool = False) -> float:
     """What a step of this string costs here and now: the median of some blocks after a pluck."""
-    run = _stepper(design)
+    run = _stepper(design, best)
     run(pulse(design.problem.excitation, design.rate, _BLOCK))  # compiled, warm and plucked
     silence = np.zeros(_BLOCK)
     took: list[float] = []
@@ -192,7 +192,11 @@ def seconds_a_step(design: Design, seconds: float = _TIMED) -> float:
     return float(np.median(took)) / _BLOCK
 
 
-def _stepper(design: Design) -> Callable[[Array], Any]:
+def _stepper(design: Design, best: bool) -> Callable[[Array], Any]:
+    if best and isinstance(design, modal.Design):
+        c = two_point.coefficients(design)
+        s, heard = two_point.state(c), np.zeros((_BLOCK, design.width))
+        return lambda force: two_point.kernel(c, s, force, 0.0, heard)
     scheme: Any = modal if isinstance(design, modal.Design) else finite_difference
     state = scheme.state(design.coefficients)
     out = np.zeros((_BLOCK, design.width))

@@ -89,11 +89,16 @@ def silent(preset: Preset, key: int, reason: str) -> PresetError:
     return error
 
 
+def usual(preset: Preset) -> str:
+    """The scheme of simulate.py that an instrument plays."""
+    return f"{preset.model}-best" if preset.quality == "best" else preset.model
+
+
 def difference(preset: Preset, scheme: str, rate: float, band: float) -> str:
     """How the string that an instrument plays at this rate is another than a scheme's; "" if it is not."""
     string = preset.problem.string
-    if scheme != preset.model:
-        return f"an instrument plays {preset.model}, not {scheme}"
+    if scheme != usual(preset):
+        return f"an instrument plays {usual(preset)}, not {scheme}"
     if scheme == "fd":
         here, there = grid(string, rate).intervals, grid(string, rate, bent=room_to_bend(string)).intervals
         room = f"room on its grid for {BEND_RANGE:g} semitones upwards"

@@ -6,6 +6,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 from engine.errors import PhysicsWarning, SettingError
 from engine.files.target import publish
 from engine.machine_code import tell_if_cold
-from engine.physics import contact, finite_difference, modal
+from engine.physics import contact, finite_difference, modal, two_point
+from engine.physics.barrier import Barrier, Obstacles, enough
 from engine.physics.excitation import pulse
 from engine.physics.grid import grid
 from engine.physics.hearing import heard
@@ -27,19 +29,21 @@ from engine.physics.string import Array
 from engine.preset.arguments import Quantity, si, whole, within
 from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
-from engine.study.played import LOUD, WantedNote, difference, key_of, nearest_key, played, struck
+from engine.study.played import LOUD, WantedNote, difference, key_of, nearest_key, played, struck, usual
 from engine.synth.budget import metered_time, piece
 from engine.synth.keys import Design
 
 Shape = Callable[[Array], Array]
 MOST_STEPS = 50_000_000
-STREAMED = ("fd", "modal", "fd-plain", "modal-plain")  # schemes that can hand on a run piece by piece
+CLOSE = 0.85  # of what modes tell apart: points that are as one
+SPARSE = 2  # times as few points as would do
+STREAMED = ("fd", "modal", "modal-best", "fd-plain", "modal-plain")  # schemes that can hand on a run piece by piece
 
 
-def _metered(d: Design, force: Array, **how: Any) -> Run:
-    model: Any = modal if isinstance(d, modal.Design) else finite_difference
+def _metered(d: Design, force: Array, best: bool = False, **how: Any) -> Run:
+    model: Any = two_point if best else modal if isinstance(d, modal.Design) else finite_difference
     tell_if_cold(f"{model.__name__.rpartition('.')[2]}.observe")
-    run: Run = model.run(d, force, most=min(MOST_AT_ONCE, piece(metered_time(d))), **how)
+    run: Run = model.run(d, force, most=min(MOST_AT_ONCE, piece(metered_time(d, best=best))), **how)
     return run
 
 
@@ -55,10 +59,16 @@ def _fd(rule: int) -> Callable[..., Run]:
 def _modal(rule: int) -> Callable[..., Run]:
     def run(problem: Problem, rate: float, force: Array, *, dtype: Any, band: float, **how: Any) -> Run:
         d = modal.design(problem, rate, band=band, dtype=dtype, rule=rule)
-        warn_if_indistinct(d)
+        warn_of_points(d)
         return _metered(d, force, **how)
 
     return run
+
+
+def _best(problem: Problem, rate: float, force: Array, *, dtype: Any, band: float, **how: Any) -> Run:
+    d = modal.design(problem, rate, band=band, dtype=dtype)
+    warn_of_points(d)
+    return _metered(d, force, best=True, **how)
 
 
 def _reference(scheme: Callable[..., Run]) -> Callable[..., Run]:
@@ -73,13 +83,14 @@ def _reference(scheme: Callable[..., Run]) -> Callable[..., Run]:
 
 
 def _cholesky(problem: Problem, rate: float, force: Array, *, band: float, **how: Any) -> Run:
-    warn_if_indistinct(modal.design(problem, rate, band=band))
+    warn_of_points(modal.design(problem, rate, band=band))
     return _reference(cholesky.run)(problem, rate, force, band=band, **how)
 
 
 SCHEMES: dict[str, tuple[Callable[..., Run], str]] = {
     "fd": (_fd(contact.SHIPPED), "explicit finite differences, the engine's contact rule"),
     "modal": (_modal(contact.SHIPPED), "exact-pole modes, all contact points of a step at once"),
+    "modal-best": (_best, "modes, all contact points at once by Newton's method, compiled: quality: best"),
     "fd-plain": (_fd(contact.PLAIN), "finite differences with the plain gradient of paper 002, for comparison"),
     "modal-plain": (_modal(contact.PLAIN), "modes with the plain gradient, for comparison"),
     "fd-iterative": (_reference(iterative.run), "finite differences solved by Newton (paper 002, slow)"),
@@ -221,7 +232,7 @@ class Order:
         run, problem = SCHEMES[self.scheme][0], self.preset.problem
         how |= {"at": np.unique(self.snapshots), "initial": self.initial}
         if self.design is not None:
-            return _metered(self.design, force, **how)
+            return _metered(self.design, force, best=self.preset.quality == "best", **how)
         return run(problem, self.rate, force, band=self.band, dtype=self.dtype, **how)
 
     @property
@@ -260,7 +271,7 @@ def make_order(
         preset = load_preset(preset, overrides)
     elif overrides:
         raise SettingError("overrides", overrides, "apply to a preset's source", "pass them to load_preset")
-    name = preset.model if scheme is None else scheme
+    name = usual(preset) if scheme is None else scheme
     if name not in SCHEMES:
         raise SettingError("scheme", name, f"must be one of {', '.join(SCHEMES)}", "choose one")
     if precision not in ("float64", "float32"):
@@ -283,7 +294,11 @@ def _of_note(order: Order, key: int | str | None = None, velocity: int | None = 
     loud = LOUD if velocity is None else whole("velocity", velocity, 1, 127, f"try {LOUD}")
     if not as_played:
         return replace(order, preset=struck(preset, number, loud, order.rate))
-    own = {"scheme": order.scheme == preset.model, "band": order.band == np.inf, "precision": order.dtype is np.float64}
+    own = {
+        "scheme": order.scheme == usual(preset),
+        "band": order.band == np.inf,
+        "precision": order.dtype is np.float64,
+    }
     for what, same in own.items():
         if not same:
             raise SettingError("as_played", what, "is the instrument's own then", f"leave {what} out")
@@ -293,18 +308,25 @@ def _of_note(order: Order, key: int | str | None = None, velocity: int | None = 
     return replace(order, preset=made, design=design)
 
 
-def warn_if_indistinct(d: modal.Design) -> None:
-    """Contact points closer than about L/(M + 1) are dependent (NUMERICS section 3)."""
-    least = d.problem.string.length / (d.modes.wavenumber.size + 1)
-    gaps = np.diff(d.points.position)
-    if gaps.size and gaps.min() < 0.85 * least:
-        warnings.warn(
-            f"contact points {gaps.min() * 1e3:.3g} mm apart, but {d.modes.wavenumber.size} modes tell apart only "
-            f"{least * 1e3:.3g} mm: well for the sweep, which keeps energy and force exact; schemes that solve for "
-            "all points at once need fewer points or more modes",
-            PhysicsWarning,
-            stacklevel=2,
-        )
+def warn_of_points(d: modal.Design) -> None:
+    """Tell where contact points are closer than the modes can tell apart, or so sparse that each is an obstacle."""
+    barrier, modes = d.problem.barrier, d.modes.wavenumber.size
+    least, count = d.problem.string.apart(modes), d.points.position.size
+    gap = float(np.diff(d.points.position).min(initial=inf))
+    close = f"contact points {gap * 1e3:.3g} mm apart, but {modes} modes tell apart only {least * 1e3:.3g} mm"
+    if isinstance(barrier, Obstacles) and gap < CLOSE * least:
+        needed = d.problem.string.length / gap
+        warnings.warn(f"{close}: they are as one; {needed:.0f} modes would do", PhysicsWarning, stacklevel=2)
+    if not isinstance(barrier, Barrier) or barrier.points is None:
+        return
+    wanted, auto = enough(barrier, least), "(barrier.points: auto)"
+    if gap < CLOSE * least and count > wanted:
+        warnings.warn(f"{close}: {wanted} would do {auto}", PhysicsWarning, stacklevel=2)
+    elif SPARSE * count < wanted:
+        width = (barrier.stop - barrier.start) / count
+        sparse = f"contact points {width * 1e3:.3g} mm apart are obstacles of their own to {modes} modes, which "
+        sparse += f"tell apart {least * 1e3:.3g} mm: the string falls in between, {wanted} would be one barrier {auto}"
+        warnings.warn(sparse, PhysicsWarning, stacklevel=2)
 
 
 def _rate(sample_rate: Quantity, oversample: int) -> float:

@@ -74,7 +74,9 @@ class Bank:
     def keys(self) -> list[TunedKey]:
         """The keys' designs, made again: the memory alone does not tell them."""
         s = self.setup
-        return design_keys(s.preset, s.tuning, s.sample_rate * s.oversample, Budget(s.polyphony))
+        return design_keys(
+            s.preset, s.tuning, s.sample_rate * s.oversample, Budget(s.polyphony, s.preset.quality == "best")
+        )
 
     def reset(self) -> None:
         """As if just made: clock at zero, no voice sounding, controllers never moved, no zones, filters empty."""
@@ -84,7 +86,8 @@ class Bank:
 def design(setup: Setup) -> Designed:
     """All keys of a preset at a sample rate."""
     preset, rate = setup.preset, setup.sample_rate * setup.oversample
-    budget = Budget(setup.polyphony + memory.SPARE_VOICES)
+    best = preset.quality == "best"
+    budget = Budget(setup.polyphony + memory.SPARE_VOICES, best)
     keys = design_keys(preset, setup.tuning, rate, budget)
     grown = budget.lasts_for(setup.needed + memory.SPARE_VOICES) - memory.SPARE_VOICES
     filtering = decimate.design(setup.sample_rate, setup.oversample)
@@ -92,7 +95,7 @@ def design(setup: Setup) -> Designed:
     rows = rows_of(memory.KeyRow, KEYS)
     for key, row, gain in zip(keys, rows, loud):
         _fill_key(row, key, preset, float(gain))
-    model = strings.MODELS[preset.model]
+    model = strings.model_of(preset)
     designs = {number: key.design for number, key in enumerate(keys) if key.design is not None}
     resting = np.zeros((KEYS, strings.columns(model, preset.problem.pickups)))
     for number, made in designs.items():
@@ -102,7 +105,7 @@ def design(setup: Setup) -> Designed:
         strings.kept(model, designs),
         resting,
         {number: key.silent_because for number, key in enumerate(keys) if key.design is None},
-        dearest(list(designs.values())),
+        dearest(list(designs.values()), best=best),
         max(setup.polyphony, grown),
     )
 
@@ -127,7 +130,7 @@ def lay_out(setup: Setup, designed: Designed) -> Bank:
     """An instrument's memory: what changes comes first, then what is only read."""
     preset, pickups = setup.preset, len(setup.preset.problem.pickups)
     slots, longest = designed.polyphony + memory.SPARE_VOICES, memory.TICK * setup.oversample
-    model, words = strings.MODELS[preset.model], designed.strings.words
+    model, words = strings.model_of(preset), designed.strings.words
     filtering = decimate.design(setup.sample_rate, setup.oversample)
     finishing = output.design(setup.sample_rate, setup.channels)
     arena = Arena()

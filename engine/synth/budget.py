@@ -25,6 +25,7 @@ _KEY_ROWS, _VOICE_ROWS = 20, 10  # arrays as long as the string has modes or nod
 _BUFFERS = 4  # numbers kept for each step of a rehearsal, for the force and each pickup
 _REACH = 4.0 / 3.0  # see `within_reach`
 _SOLVES = 2  # of a block in a step, nearly always
+ROUNDS = 10  # that Newton's method takes at most in a step, nearly always
 
 
 class Operations(NamedTuple):
@@ -60,6 +61,8 @@ class Costs(NamedTuple):
     grid: float
     tabled: float  # an entry of the table times a point
     solved: float  # points pressed at rest, cubed
+    coupled: float  # of Newton's method, in each round: a point's answer to another
+    factored: float  # and points, cubed
 
 
 # Measured by scripts/measure_budget.py, 2026-11-18, x86_64, Python 3.11.7.
@@ -81,6 +84,8 @@ COSTS = Costs(
     grid=790_000.0,
     tabled=0.146,
     solved=3.15,
+    coupled=2.5,  # both from solves in which all of 4 to 60 points touch, begun far from where they end
+    factored=0.05,
 )
 
 
@@ -127,19 +132,21 @@ def operations(design: Design, *, lifted: bool = False) -> Operations:
     )
 
 
-def step_time(design: Design, *, lifted: bool = False) -> float:
-    """What a step takes at most, ns."""
+def step_time(design: Design, *, lifted: bool = False, best: bool = False) -> float:
+    """What a step takes at most, ns; `best`: with its contact solved by Newton's method."""
     done, law = operations(design, lifted=lifted), _law(design)
     each = (COSTS.linear, COSTS.quarter, COSTS.half, COSTS.general)[law.form] + COSTS.damped * (law.drag > 0.0)
     linear = COSTS.string + COSTS.nodes * done.nodes + COSTS.wide * done.wide + COSTS.entries * done.entries
-    return linear + COSTS.watched * done.watched + each * done.touching + COSTS.pairs * done.pairs
+    meeting = COSTS.watched * done.watched + each * done.touching + COSTS.pairs * done.pairs
+    n = done.touching if best else 0
+    return linear + meeting + ROUNDS * (each * n + COSTS.coupled * (n * n) + COSTS.factored * (n * n * n))
 
 
-def metered_time(design: Design) -> float:
+def metered_time(design: Design, *, best: bool = False) -> float:
     """What a step of `simulate` takes at most, with its energies, ns."""
     grid = isinstance(design, finite_difference.Design)
-    each = COSTS.metered_nodes if grid else COSTS.metered_modes
-    return step_time(design) + each * sizes(design)[0]
+    each = COSTS.metered_nodes if grid else COSTS.metered_modes * (1 + 2 * best * operations(design).touching)
+    return step_time(design, best=best) + each * sizes(design)[0]
 
 
 def piece(ns: float) -> int:
@@ -152,9 +159,9 @@ def frames_at_once(dearest: float, polyphony: int, oversample: int) -> int:
     return piece(max(polyphony * oversample * dearest, 1.0))
 
 
-def dearest(designs: Sequence[Design]) -> float:
+def dearest(designs: Sequence[Design], *, best: bool = False) -> float:
     """ns that a step of any of these strings takes at most, whatever touches it."""
-    return max((step_time(design, lifted=True) for design in designs), default=0.0)
+    return max((step_time(design, lifted=True, best=best) for design in designs), default=0.0)
 
 
 def _law(design: Design) -> contact.Law:
@@ -165,17 +172,18 @@ def _law(design: Design) -> contact.Law:
 class Budget:
     """Memory and time for all keys and voices, summed while the keys are designed."""
 
-    def __init__(self, voices: int) -> None:
-        self._voices, self._keys, self._voice, self._ns = voices, 0, 0, 0.0
+    def __init__(self, voices: int, best: bool = False) -> None:
+        self._voices, self._best, self._keys, self._voice, self._ns = voices, best, 0, 0, 0.0
 
     def spend(self, design: Design | None) -> None:
         """Count a key; refuse the instrument once it is too large, or takes too long to design."""
         if design is None:
             return
         size, coupled, rows = sizes(design)
-        self._keys += size * (rows + _KEY_ROWS) + 3 * coupled * (coupled + rows)
+        square = coupled * (coupled + rows) + self._best * 3 * coupled * coupled
+        self._keys += size * (rows + _KEY_ROWS) + 3 * square
         # A voice is kept twice: as it is, and as it was at first.
-        self._voice = max(self._voice, 2 * (size * _VOICE_ROWS + 2 * coupled * (coupled + rows)))
+        self._voice = max(self._voice, 2 * (size * _VOICE_ROWS + 2 * square))
         self._check_memory(design)
         tables = COSTS.tabled * size * rows * coupled
         solving = COSTS.solved * int((design.points.height > 0.0).sum()) ** 3

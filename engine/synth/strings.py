@@ -16,11 +16,12 @@ from engine.aligned import LINE
 from engine.compiled import native
 from engine.layout import Arena, arrays_of, count_of, own_arrays, rebuilt, store, words_of
 from engine.physics.problem import Pickup
-from engine.synth import grid_string, modal_string
+from engine.preset.loader import Preset
+from engine.synth import best_string, grid_string, modal_string
 from engine.synth.budget import MOST_BYTES
 from engine.synth.memory import KEYS, Machine
 
-FILES = (modal_string, grid_string)
+FILES = (modal_string, grid_string, best_string)
 MODELS: dict[str, int] = {file.NAME: number for number, file in enumerate(FILES)}  # by what presets call them
 GROUPS: tuple[type, ...] = tuple(file.PARTS for file in FILES)
 
@@ -30,6 +31,11 @@ class KeyStrings(NamedTuple):
 
     words: NDArray[np.int64]
     block: NDArray[np.uint8]
+
+
+def model_of(preset: Preset) -> int:
+    """What the strings of a preset are."""
+    return MODELS[best_string.NAME if preset.quality == "best" else preset.model]
 
 
 def kept(model: int, designs: dict[int, Any]) -> KeyStrings:

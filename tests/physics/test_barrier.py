@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import ceil, inf, sqrt
 
 import numpy as np
 import pytest
@@ -12,11 +13,14 @@ from physics.problems import barriers, floats
 
 from engine.errors import PhysicsError
 from engine.physics.barrier import (
+    BULGE,
+    MOST_FINE,
     Barrier,
     Obstacles,
     Polynomial,
     Table,
     cell_points,
+    enough,
     no_contact,
     node_points,
     obstacle_points,
@@ -147,3 +151,33 @@ def test_a_barrier_between_two_nodes_is_refused() -> None:
     """Not even half a cell of a moving node: nothing would ever touch it, so silence would be a lie."""
     with pytest.raises(PhysicsError, match=r"covers no moving node of a grid of 80 mm; widen it.*model: modal"):
         node_points(Barrier(FLAT, 0.0, 0.03), 1e6, LENGTH, 10)
+
+
+# --- as many points as are wanted -------------------------------------------------------------------------------------
+
+
+def test_points_follow_from_what_the_modes_tell_apart() -> None:
+    flat = Barrier(FLAT, 0.1, 0.3)
+    assert [enough(flat, apart) for apart in (0.5, 0.05, 0.02, 0.0125)] == [1, 8, 20, 32]
+    assert [enough(flat, 0.2 / told) for told in (20, 32, 33, 500)] == [32, 32, 33, 500]  # one each where it is wide
+
+
+@given(st.floats(0.01, 0.5), st.floats(0.0, 5.0))
+def test_a_parabola_bulges_by_no_more_than_is_pressed_in(width: float, curvature: float) -> None:
+    """Between two points it stands curvature d^2/4 above their chord, up to MOST_FINE points."""
+    count = enough(Barrier(Polynomial((0.0, 0.0, -curvature), 0.1), 0.1, 0.1 + width), inf)
+    spacing = width / count
+    assert curvature * spacing**2 / 4.0 <= BULGE * 1.02 or count == MOST_FINE
+    if 1 < count < MOST_FINE:
+        assert curvature * (width / (count - 1)) ** 2 / 4.0 >= 0.98 * BULGE
+
+
+def test_a_hollow_needs_no_points_and_a_ridge_does() -> None:
+    hollow, ridge = ((0.1, 0.2, 0.3), (0.0, -1e-3, 0.0)), ((0.1, 0.2, 0.3), (-1e-3, 0.0, -1e-3))
+    assert enough(Barrier(Table(*hollow), 0.1, 0.3), inf) == 1
+    assert enough(Barrier(Table(*ridge), 0.1, 0.3), inf) == ceil(sqrt(0.2 * 0.02 / (8.0 * BULGE)))
+
+
+def test_a_number_is_taken_as_it_is() -> None:
+    assert cell_points(Barrier(FLAT, 0.1, 0.3, 7), 1.0, LENGTH, 1e-3).position.size == 7
+    assert cell_points(Barrier(FLAT, 0.1, 0.3), 1.0, LENGTH, 1e-2).position.size == 32

@@ -29,6 +29,7 @@ SAMPLES: dict[str, Any] = {
     "name": "Other",
     "about": "Something else.",
     "model": "fd",
+    "quality": "best",
     "string.length": 0.7,
     "string.density": 2e-3,
     "string.diameter": 5e-4,
@@ -78,13 +79,14 @@ SAMPLES: dict[str, Any] = {
 }
 IN_MAP = {"source": "pressure", "to": "gain", "range": [2.0, 4.0]}
 WITH_DEFAULT = [key for key in TABLE if key.default is not None]
-RANGED = [key for key in TABLE if key.kind in ("number", "whole", "pitch", "level") and not key.choices]
+RANGED = [key for key in TABLE if key.kind in ("number", "whole", "count", "pitch", "level") and not key.choices]
 LISTS = [key for key in TABLE if key.kind in ("numbers", "pairs", "table")]
 WRONG = {
     "text": ["loud", "louder"],
     "choice": "nonsense",
     "number": "3 kg²",
     "whole": "3 m",
+    "count": "3 m",
     "pitch": "3 m",
     "numbers": ["3 kg²"],
     "pairs": [["3 kg²", 0.0]],
@@ -168,7 +170,7 @@ def test_outside_the_range_is_refused_with_the_limit(key: Key, side: str, tmp_pa
     limit = getattr(key, side)
     step = max(1.0, 0.5 * abs(limit))
     value = limit - step if side == "low" else limit + step
-    message = refusal(tmp_path, key, int(value) if key.kind == "whole" else value)
+    message = refusal(tmp_path, key, int(value) if key.kind in ("whole", "count") else value)
     assert f"must be at {'least' if side == 'low' else 'most'} {limit:g}" in message
     assert ("raise it" if side == "low" else "lower it") in message
 
@@ -231,7 +233,8 @@ def test_both_renderings_tell_everything(key: Key) -> None:
         assert fact in row
     if not key.choices and isfinite(key.low):
         counted = {"text": " characters", "notes": " characters"}.get(key.kind, " items" if key in LISTS else "")
-        assert f"| {key.low:g} to {key.high:g}{counted} |" in row
+        auto = "auto, " if key.kind == "count" else ""
+        assert f"| {auto}{key.low:g} to {key.high:g}{counted} |" in row
     assert re.search(rf"^{re.escape(key.name)}  \(", render_text(), re.MULTILINE)
     if key.default is not None:
         assert f"{key.default:g}" if isinstance(key.default, float) else str(key.default) in row

@@ -268,6 +268,11 @@ def test_nothing_but_a_file_is_replaced(tmp_path: Path) -> None:
 
 # --- warnings and refusals --------------------------------------------------------------------------------------------
 
+FLAT = {
+    "string": {"length": 0.5, "density": 5.55e-4, "tension": 50.0, "loss": {"s0": 0.0}},
+    "barrier": {"profile": "flat", "height": -5e-4},
+    "contact": {"stiffness": 1e9},
+}
 PAPER_004 = {
     "string": {"length": 0.5, "density": 5.55e-4, "tension": 50.0, "stiffness": 7.95e-5},
     "barrier": {"profile": "polynomial", "coefficients": [0, 7.5e-3, -0.25], "to": "30 mm", "points": 10},
@@ -288,6 +293,50 @@ def test_points_that_modes_cannot_tell_apart_are_a_warning(scheme: str) -> None:
     if scheme == "modal":
         assert "contact points 3 mm apart, but 60 modes tell apart only 8.2 mm" in text
         assert sim.contact_force.min() >= 0.0
+
+
+@pytest.mark.parametrize(
+    ("points", "said"),
+    [
+        (
+            80,
+            "points 6.25 mm apart are obstacles of their own to 493 modes, which tell apart 1.01 mm: the string falls",
+        ),
+        (80, "the string falls in between, 494 would be one barrier (barrier.points: auto)"),
+        (2000, "points 0.25 mm apart, but 493 modes tell apart only 1.01 mm: 494 would do"),
+    ],
+)
+def test_too_few_points_and_too_many_are_told_with_the_number_that_would_do(points: int, said: str) -> None:
+    """NUMERICS 7.3: to 493 modes 80 points are 80 obstacles."""
+    overrides = [f"barrier.points={points}"]
+    with pytest.warns(engine.PhysicsWarning) as caught:
+        run(preset=FLAT, seconds=1e-5, sample_rate=384_000, band=148_000, overrides=overrides)
+    assert said in str(caught[0].message)
+
+
+@pytest.mark.parametrize("overrides", [[], ["barrier.points=auto"], ["barrier.points=320"]])
+def test_as_many_points_as_the_modes_ask_for_need_no_warning(overrides: list[str]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sim = run(preset=FLAT, seconds=1e-4, sample_rate=384_000, band=148_000, overrides=overrides)
+    assert sim.contact_position.size == (320 if "barrier.points=320" in overrides else 494)
+
+
+def test_a_fine_grid_is_released_over_its_barrier() -> None:
+    """T7: the points are as many as the nodes, and nothing as large as their square is made. Rigid, it takes 1.5 T."""
+    h, period = 5e-4, 1.0 / 300.15
+    sim = run(
+        preset=FLAT,
+        seconds=1.7 * period,
+        sample_rate=44_100,
+        oversample=32,
+        scheme="fd",
+        initial=lambda x: 2.0 * h * np.sin(np.pi * x / 0.5),
+        overrides=["excitation.force=0", "pickups.0.at=0.5"],
+    )
+    assert sim.contact_position.size > 1500
+    later = sim.time > 1.2 * period
+    assert sim.time[later][np.argmax(sim.pickups[later, 0])] / period == pytest.approx(1.512, abs=0.004)
 
 
 @pytest.mark.parametrize("preset", shipped())
@@ -317,7 +366,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "snapshot outside": ({"snapshots": [0.001, 0.1]}, "snapshots = 0.1: outside the run, 0 to 0.00497917 s; lengthen"),
     "snapshot before": ({"snapshots": [-1e-3]}, "snapshots = -0.001: outside the run"),
     "snapshot nan": ({"snapshots": [np.nan]}, "snapshots = nan: outside the run"),
-    "unknown scheme": ({"scheme": "fdtd"}, "scheme = fdtd: must be one of fd, modal, fd-plain"),
+    "unknown scheme": ({"scheme": "fdtd"}, "scheme = fdtd: must be one of fd, modal, modal-best, fd-plain"),
     "precision": ({"precision": "float16"}, "precision = float16: must be float64 or float32; choose one"),
     "reference precision": ({"precision": "float32", "scheme": "fd-iterative"}, "reference schemes run in float64"),
     "rate": ({"sample_rate": 100.0}, "sample rate = 100: must be 1000 to 10000000 Hz; try 48000"),

@@ -43,8 +43,9 @@ def modal_string(problem: Problem, rate: float, band: float = inf) -> ModalStrin
             "the slow modal references are elastic, they have none",
             "set it to 0 or use scheme modal",
         )
-    string, points, m = problem.string, problem.modal_points(), modes(problem.string, rate, band)
+    string, m = problem.string, modes(problem.string, rate, band)
     b = m.wavenumber
+    points = problem.modal_points(b.size)
     return ModalString(
         problem,
         rate,

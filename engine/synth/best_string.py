@@ -1,0 +1,177 @@
+"""A voice's string as modes whose contact is solved by Newton's method: `quality: best` of a modal preset."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.compiled import copy, inlined, native, pasted
+from engine.elementary import sin
+from engine.layout import Vector
+from engine.opened import address, opener
+from engine.physics import modal, two_point
+from engine.physics.hearing import REACTION, gripped
+from engine.physics.linear import product
+from engine.physics.retune import ModalTuning, modal_tuning, tune_poles
+from engine.physics.string import Array
+from engine.synth import modal_string
+from engine.synth.memory import Machine
+from engine.vectors import PADDING
+
+
+class BestParts(NamedTuple):
+    """A string of a key, or of a voice: the kernel's own arrays, and what they are made again from."""
+
+    c: two_point.Coefficients
+    s: two_point.State
+    t: ModalTuning
+    shape: Vector  # of the modes, where the preset strikes
+    wave: Vector  # wavenumbers, 1/m
+
+
+NAME, PARTS, DESIGN = "best", BestParts, modal.Design
+# What a voice has for itself; of this, what is made anew for every note and so need not be kept for a key.
+OWN = (
+    *("c.forward", "c.backward", "c.inject", "c.spread", "c.grip", "c.response", "c.height", "c.spring"),
+    *("t.strike", "s"),
+)
+BLANK = ("c.inject", "c.grip", "t.strike", "s")
+columns = modal_string.columns
+
+
+def laid_out(d: modal.Design) -> BestParts:
+    """The string of a key."""
+    c, t = two_point.coefficients(d), modal_tuning(d)
+    wave = np.pad(d.modes.wavenumber, (0, c.forward.size - d.modes.wavenumber.size))
+    # What is metered in research runs only lies where something else does.
+    return BestParts(c._replace(resistance=c.spread), two_point.state(c), t, t.strike, wave)
+
+
+def consistent(string: BestParts, pickups: int, columns: int) -> bool:
+    """Whether the kernels stay within these arrays, whatever numbers are in them."""
+    c, s, t = string.c, string.s, string.t
+    modes, points = c.forward.size, c.height.size
+    rows = points + pickups
+    lines = (c.backward, c.inject, c.spread, c.spring, c.resistance, c.rest, s.even, s.odd)
+    tuning = (t.bend, t.pull, t.decay, t.shrink, t.strike, string.shape, string.wave)
+    each = (c.law.slope, c.rest_force, s.now, s.force, s.change, s.mean, s.pushed, *s.solver[:-2])
+    return (
+        modes % PADDING == 0
+        and modes > 0
+        and {array.size for array in (*lines, *tuning)} == {modes}
+        and {array.size for array in each} | {points} == {points}
+        and {table.shape for table in s.solver[-2:]} == {(points, points)}
+        and (c.rows.shape, s.free.size) == ((rows, modes), rows)
+        and {c.response.shape, c.remainder.shape} == {(points, rows)}
+        and c.share.shape == (columns - pickups, points)
+        and c.grip.size == columns - pickups
+        and min(c.inertia.size, s.lost.size, s.clock.size) == 1
+        and c.law.form in range(4)
+    )
+
+
+def resting(d: modal.Design) -> Array:
+    """What the kernel gives of a string at rest."""
+    c = two_point.coefficients(d)
+    heard = product(c.rows[c.height.size :], c.rest) + product(c.rest_force, c.remainder[:, c.height.size :])
+    return np.append(heard, product(c.share, c.rest_force))
+
+
+_open = opener(BestParts)
+
+
+@pasted
+def of_voice(m: Machine, v: Any) -> BestParts:
+    """A voice's own string."""
+    return _open(address(m), address(m.voice_words[v]))
+
+
+@pasted
+def of_key(m: Machine, key: Any) -> BestParts:
+    """A key's string, as designed."""
+    return _open(address(m), address(m.key_words[key]))
+
+
+@native
+def restore(m: Machine, v: Any) -> None:
+    """The design's own coefficients, to the last digit: such a voice moves exactly as `simulate` does."""
+    mine, designed = of_voice(m, v), of_key(m, m.voices[v].key)
+    copy(designed.c.forward, mine.c.forward)
+    copy(designed.c.backward, mine.c.backward)
+    copy(designed.c.spread, mine.c.spread)
+    copy(designed.c.spring, mine.c.spring)
+    aim(mine)
+    for k in range(mine.c.response.shape[0]):
+        copy(designed.c.response[k], mine.c.response[k])
+
+
+@native
+def retune(m: Machine, v: Any) -> None:
+    """Coefficients for the voice's tension and damping; what no mode answers stays as it was designed."""
+    mine, voice = of_voice(m, v), m.voices[v]
+    tune_poles(mine.t, voice.tension, voice.damping, mine.c)
+    two_point.answer_points(mine.c.rows, mine.c.spread, mine.c.response, m.scratch)
+
+
+@native
+def rest(m: Machine, v: Any) -> None:
+    """At rest, over the barrier where the preset has it."""
+    mine = of_voice(m, v)
+    copy(of_key(m, m.voices[v].key).c.height, mine.c.height)
+    two_point.reset(mine.c, mine.s)
+    # The onset's step, whose force is zero, is not heard: a note sounds at once.
+    m.force[0] = 0.0
+    two_point.kernel(mine.c, mine.s, m.force[:1], 0.0, m.out[:1])
+
+
+@native
+def lift(m: Machine, v: Any, by: Any) -> None:
+    """Raise the barrier under the string at once, as where a note begins, which it does not touch yet."""
+    mine = of_voice(m, v)
+    for k in range(mine.c.height.size):
+        mine.c.height[k] += by
+
+
+@native
+def strike_at(m: Machine, v: Any, position: Any) -> None:
+    """Where the next pluck meets the string, as a fraction of its length."""
+    mine, key = of_voice(m, v), m.keys[m.voices[v].key]
+    at, moved = position * key.length, position != key.position
+    for i in range(mine.t.strike.size):
+        mine.t.strike[i] = sin(mine.wave[i] * at) if moved else mine.shape[i]
+    for p in range(m.pickups):
+        if m.ears[p].way == REACTION:
+            mine.c.grip[m.ears[p].column - m.pickups] = gripped(m.ears[p].end, position)
+    aim(mine)
+
+
+@inlined
+def aim(mine: BestParts) -> None:
+    """A newton's effect on every mode, for the place whose mode shapes are in `strike`."""
+    for i in range(mine.c.inject.size):
+        mine.c.inject[i] = mine.c.spread[i] * mine.t.strike[i]
+
+
+@native
+def run(m: Machine, v: Any, steps: Any) -> None:
+    """The string's own motion, from m.force to m.out."""
+    mine = of_voice(m, v)
+    two_point.kernel(mine.c, mine.s, m.force[:steps], 0.0, m.out[:steps])
+
+
+@native
+def run_lifted(m: Machine, v: Any, steps: Any, left: Any) -> None:
+    """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
+    mine, voice = of_voice(m, v), m.voices[v]
+    for t in range(steps):
+        goal = voice.lift + (voice.next_lift - voice.lift) / (left - t)
+        two_point.kernel(mine.c, mine.s, m.force[t : t + 1], goal - voice.lift, m.out[t : t + 1])
+        voice.lift = goal
+
+
+@native
+def energy(m: Machine, v: Any) -> Any:
+    """Kinetic, potential and contact energy, J."""
+    mine = of_voice(m, v)
+    return two_point.energy(mine.c, mine.s)
