@@ -51,10 +51,7 @@ def spliced(text: str, changes: Mapping[str, object]) -> str:
     text = text.removeprefix(_BOM)
     for path, value in changes.items():
         words = path.split(".")
-        if value is None:
-            text = _without(text, words)
-        else:
-            text = _with(text, words, value)
+        text = _without(text, words) if value is None else _with(text, words, value)
     return bom + text
 
 
@@ -233,6 +230,7 @@ def _span(event: Any, events: Iterator[Any]) -> Span:
         return Span(start, end, column, block=getattr(event, "style", None) in _BLOCK_SCALARS)
     listed = isinstance(event, yaml.SequenceStartEvent)
     span = Span(start, end, column, flow=bool(event.flow_style), listed=listed)
+    inner: Any
     while not isinstance(inner := next(events), yaml.CollectionEndEvent):
         begin = inner.start_mark.index
         word = str(len(span.entries)) if listed else str(getattr(inner, "value", "?"))
@@ -243,5 +241,6 @@ def _span(event: Any, events: Iterator[Any]) -> Span:
         span.words.append(word)
         span.entries.append((begin, _span(inner, events)))
     # The mark at the end of a group of lines lies behind comments and blanks: its last entry's is the true one.
-    span.end = inner.end_mark.index if span.flow else span.entries[-1][1].end if span.entries else end
+    closing: Any = inner
+    span.end = closing.end_mark.index if span.flow else span.entries[-1][1].end if span.entries else end
     return span

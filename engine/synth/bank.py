@@ -5,6 +5,7 @@ Everything is allocated here, once. The renderer changes entries, never where th
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from math import pi
@@ -81,14 +82,18 @@ class Bank:
         self.block[: self.image.size] = self.image
 
 
-def design(setup: Setup) -> Designed:
-    """All keys of a preset at a sample rate."""
+def design(setup: Setup, only: Collection[int] | None = None, loud: NDArray[np.float64] | None = None) -> Designed:
+    """All keys of a preset at a sample rate; or `only` some, where the others have to wait.
+
+    Without `loud`, the gain of each key, they are rehearsed, which takes most of the time.
+    """
     preset, rate = setup.preset, setup.sample_rate * setup.oversample
     budget = Budget(setup.polyphony + memory.SPARE_VOICES)
-    keys = design_keys(preset, setup.tuning, rate, budget)
+    keys = design_keys(preset, setup.tuning, rate, budget, only)
     grown = budget.lasts_for(setup.needed + memory.SPARE_VOICES) - memory.SPARE_VOICES
     filtering = decimate.design(setup.sample_rate, setup.oversample)
-    loud = gains([key.design for key in keys], preset, filtering)
+    if loud is None:
+        loud = gains([key.design for key in keys], preset, filtering)
     rows = rows_of(memory.KeyRow, KEYS)
     for key, row, gain in zip(keys, rows, loud):
         _fill_key(row, key, preset, float(gain))
