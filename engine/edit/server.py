@@ -26,7 +26,7 @@ from engine.printable import printable
 
 FOLDER = Path(__file__).parent / "page"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-FULL = 1 << 16  # bytes that wait for a page before it loses pictures
+FULL, WAITING = 1 << 16, 8  # bytes, and pictures, that wait for a page before it loses some
 RATE = 60.0  # Hz
 SLOW = {"record", "open", "save", "hear", "presets"}  # what may take longer than a picture
 MOST_PAGES = 16
@@ -41,11 +41,23 @@ class Page:
         self.line, self._request = line, request
         self.hears = False  # whether it plays the sound itself
         self.greeted = False
+        self._pictures: asyncio.Queue[bytes] = asyncio.Queue(WAITING)
 
     @property
     def full(self) -> bool:
         transport = self._request.transport
         return transport is None or transport.is_closing() or transport.get_write_buffer_size() > FULL
+
+    def offer(self, picture: bytes) -> None:
+        """A picture, if the page keeps up."""
+        if self.greeted and not self.full:
+            with suppress(asyncio.QueueFull):
+                self._pictures.put_nowait(picture)
+
+    async def show(self) -> None:
+        """Send pictures as they are offered. Only this page's own waiting is waited for here."""
+        while True:
+            await self.send(await self._pictures.get())
 
     async def send(self, what: bytes | dict[str, Any]) -> None:
         """To this page, if it is still there."""
@@ -172,6 +184,7 @@ class Server:
         page = Page(line, request)
         self._pages.add(page)
         self._watched(True)
+        show = asyncio.create_task(page.show())
         try:
             await page.send(self._hello())
             page.greeted = True
@@ -185,6 +198,7 @@ class Server:
                     await line.close(code=WSCloseCode.INVALID_TEXT)
                     break
         finally:
+            show.cancel()
             self._pages.discard(page)
             self._watched(bool(self._pages))
         return line
@@ -216,7 +230,11 @@ class Server:
 
     def _spread(self, what: bytes | dict[str, Any]) -> None:
         for page in list(self._pages):
-            if not page.greeted or (isinstance(what, bytes) and (page.full or not page.hears)):
+            if isinstance(what, bytes):
+                if page.hears:
+                    page.offer(what)
+                continue
+            if not page.greeted:
                 continue
             task = asyncio.create_task(page.send(what))
             self._tasks.add(task)
@@ -229,9 +247,8 @@ class Server:
             due = max(due + 1.0 / RATE, self._loop.time() - 0.1)
             await asyncio.sleep(max(due - self._loop.time(), 0.0))
             for picture in self._pictures() if self._pages else ():
-                for page in list(self._pages):
-                    if page.greeted and not page.full:
-                        await page.send(picture)
+                for page in self._pages:
+                    page.offer(picture)
 
 
 async def _harden(_: web.Request, response: web.StreamResponse) -> None:
