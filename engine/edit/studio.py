@@ -159,6 +159,8 @@ class Studio:
         o = self._opened
         given = o.values.texts
         changes: dict[str, object] = {moot: None for moot in made_moot(path, value) if moot in given}
+        if path == "barrier.profile":
+            changes |= _begun(value, given)
         changes[path] = _read_list(value) if KEYS[plain(path)].kind in _LISTS and value.startswith("[") else value
         self._become(spliced(o.history.text, changes), path, gesture)
         return {"path": path}
@@ -301,6 +303,28 @@ def opened_from(name: str, path: Path) -> Opened:
 
 
 # --- what is said of values -------------------------------------------------------------------------------------------
+
+# What a profile begins with that needs more than its name: something to hear, and to drag elsewhere.
+_STARTS: dict[str, dict[str, object]] = {
+    "parabola": {"barrier.curvature": "0.75 1/m"},
+    "polynomial": {"barrier.coefficients": ["0 mm", "0", "-0.75 1/m"]},
+    "table": {
+        "barrier.table": [["0 mm", "0 mm"], ["10 mm", "-0.05 mm"], ["30 mm", "-0.6 mm"]],
+        **dict.fromkeys(("barrier.from", "barrier.to")),
+    },
+    "points": {"barrier.at": [["5 mm", "0 mm"]], **dict.fromkeys(("barrier.from", "barrier.to"))},
+}
+
+
+def _begun(profile: str, given: Mapping[str, object]) -> dict[str, object]:
+    """The keys of a profile that was just chosen; and the contact's stiffness, whose unit follows it, without one."""
+    changes = {path: value for path, value in _STARTS.get(profile, {}).items() if value is not None or path in given}
+    lumped = given.get("barrier.profile") == "points"
+    stiffness = given.get("contact.stiffness")
+    if isinstance(stiffness, str) and (profile == "points") != lumped:
+        changes["contact.stiffness"] = stiffness.split()[0]
+    return changes
+
 
 _LISTS = ("pairs", "table", "numbers", "span")
 

@@ -177,7 +177,8 @@ class Row {
     const value = state.values[path] ?? state.derived[path] ?? key.default;
     this.value = typeof value === "number" ? value : null;
     this.said = given ? state.texts[path] : this.shown(value);
-    this.element.classList.toggle("set", given && !key.required);
+    this.optional = !key.required || path === "barrier.profile"; // without a profile there is no barrier
+    this.element.classList.toggle("set", given && this.optional);
     this.element.classList.toggle("unset", !given);
     if (document.activeElement !== this.entry || this.entry.tagName === "SELECT") {
       this.entry.value = key.choices.length ? String(value) : this.said;
@@ -221,8 +222,8 @@ class Row {
   }
 
   async reset() {
-    if (!this.given || this.key.required) return;
-    const { error } = await this.inspector.remove(this.path);
+    if (!this.given || !this.optional) return;
+    const { error } = await this.inspector.remove(this.path === "barrier.profile" ? "barrier" : this.path);
     this.fail(error ?? "");
   }
 
