@@ -16,7 +16,7 @@ from engine.preset.loader import locate
 from engine.preset.rack import is_rack
 
 if TYPE_CHECKING:
-    from engine.edit.session import Desk
+    from engine.edit.session import Outset
 
 DESCRIPTION = """Open a page of this machine around a preset that is played live: see the string meet its barrier, turn
 what it is made of and hear it while it rings, keep what was found. Only this machine can open it, by the address that
@@ -68,7 +68,7 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _desk(args: argparse.Namespace) -> Desk:
+def _desk(args: argparse.Namespace) -> Outset:
     if not 0 <= args.port <= 65535:
         raise UsageError(f"--port = {args.port}: must be 0 to 65535; 0 takes any that is free")
     if not 8 <= args.block_size <= LARGEST_BLOCK:
@@ -86,7 +86,7 @@ def _desk(args: argparse.Namespace) -> Desk:
     except ImportError:
         raise MissingPart("jawari edit needs aiohttp; pip install 'jawari[edit]'") from None
 
-    from engine.edit.session import Desk
+    from engine.edit.session import Outset
     from engine.live.audio.cards import Card, check, choose
     from engine.live.errors import DeviceError
 
@@ -102,7 +102,7 @@ def _desk(args: argparse.Namespace) -> Desk:
             why = str(error).split(";")[0]
             card = None
     rate = wanted if wanted is not None else float(card.rate) if card else 48_000.0
-    return Desk(
+    return Outset(
         path=Path(path),
         card=card,
         no_card="" if card else why,

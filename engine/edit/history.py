@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class State:
+class Version:
     """A text, and what was done to come to it."""
 
     text: str
@@ -19,13 +19,13 @@ class History:
     """All states that were, the present one among them."""
 
     file: str  # the text as it is on disk
-    _states: list[State] = field(default_factory=list)
+    _states: list[Version] = field(default_factory=list)
     _at: int = 0
     _other: str | None = None  # the text of the side that is not heard
     side: str = "A"
 
     def __post_init__(self) -> None:
-        self._states = [State(self.file, "opened")]
+        self._states = [Version(self.file, "opened")]
 
     @property
     def text(self) -> str:
@@ -58,7 +58,7 @@ class History:
             if self._states[-1].text == text:  # the hand went back to where it began
                 self._at = len(self._states) - 1
                 return
-        self._states.append(State(text, what, gesture))
+        self._states.append(Version(text, what, gesture))
         self._at = len(self._states) - 1
 
     def undo(self) -> str:

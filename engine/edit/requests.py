@@ -11,8 +11,8 @@ from engine.edit.errors import AskedError
 
 
 @dataclass(frozen=True)
-class Field:
-    """A field of a request: its type, its limits, and what it is where it is left out (None: it is required)."""
+class Asked:
+    """A field that a request has: its type, its limits, and what it is where it is left out (None: it is required)."""
 
     kind: type
     low: float = 0.0
@@ -36,26 +36,26 @@ class Field:
 _KINDS: dict[type, str] = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 
 
-def whole(low: int, high: int, default: int | None = None) -> Field:
-    return Field(int, low, high, default)
+def whole(low: int, high: int, default: int | None = None) -> Asked:
+    return Asked(int, low, high, default)
 
 
-def number(low: float, high: float, default: float | None = None) -> Field:
-    return Field(float, low, high, default)
+def number(low: float, high: float, default: float | None = None) -> Asked:
+    return Asked(float, low, high, default)
 
 
-def text(longest: int, default: str | None = None) -> Field:
-    return Field(str, 0, longest, default)
+def text(longest: int, default: str | None = None) -> Asked:
+    return Asked(str, 0, longest, default)
 
 
-def yes(default: bool) -> Field:
-    return Field(bool, 0, 1, default)
+def yes(default: bool) -> Asked:
+    return Asked(bool, 0, 1, default)
 
 
 _CHANNEL = whole(0, 15, 0)
 _PATH = text(100)
 
-TABLE: dict[str, dict[str, Field]] = {
+TABLE: dict[str, dict[str, Asked]] = {
     # what is played
     "note": {"key": whole(0, 127), "velocity": whole(0, 127), "channel": _CHANNEL},
     "controller": {"number": whole(0, 127), "value": whole(0, 127), "channel": _CHANNEL},

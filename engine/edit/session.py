@@ -43,7 +43,7 @@ LONGEST_PHRASE = 20.0  # s that is heard of a preset on the shelf
 
 
 @dataclass(frozen=True)
-class Desk:
+class Outset:
     """What an editing session is begun with."""
 
     path: Path  # the preset
@@ -61,7 +61,7 @@ class Desk:
 class EditSession:
     """Opens everything in order, and closes it in the other."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Outset) -> None:
         self._desk = desk
         block = desk.block_size if desk.card else BLOCK
         channels = 1 if desk.card is not None and desk.card.channels == 1 else 2

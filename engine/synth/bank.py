@@ -95,8 +95,10 @@ def design(setup: Setup, only: Collection[int] | None = None, loud: NDArray[np.f
     if loud is None:
         loud = gains([key.design for key in keys], preset, filtering)
     rows = rows_of(memory.KeyRow, KEYS)
-    for key, row, gain in zip(keys, rows, loud):
-        _fill_key(row, key, preset, float(gain))
+    rows.gain = loud
+    for number, (key, row) in enumerate(zip(keys, rows)):
+        if only is None or number in only:
+            _fill_key(row, key, preset)
     model = strings.MODELS[preset.model]
     designs = {number: key.design for number, key in enumerate(keys) if key.design is not None}
     resting = np.zeros((KEYS, strings.columns(model, preset.problem.pickups)))
@@ -112,9 +114,9 @@ def design(setup: Setup, only: Collection[int] | None = None, loud: NDArray[np.f
     )
 
 
-def _fill_key(row: memory.KeyRow, key: TunedKey, preset: Preset, gain: float) -> None:
+def _fill_key(row: memory.KeyRow, key: TunedKey, preset: Preset) -> None:
     """What the renderer knows of a key beside its string."""
-    row.highest, row.mildest, row.gap, row.gain = highest_tension(key), mildest_damping(key), gap(key), gain
+    row.highest, row.mildest, row.gap = highest_tension(key), mildest_damping(key), gap(key)
     row.pitch = hz_to_key(key.pitch) if key.pitch else 0.0
     d = key.design
     if d is None:

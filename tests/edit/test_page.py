@@ -113,9 +113,8 @@ def set_entry(page: Any, path: str, value: str) -> None:
 
 
 def revert(page: Any) -> None:
-    if page.locator("#revert").is_enabled():
-        page.locator("#revert").click()
-        until(lambda: page.locator("#revert").is_disabled(), "it does not go back to the file")
+    page.evaluate("document.getElementById('revert').click()")  # which does nothing where there is nothing to revert
+    until(lambda: page.locator("#revert").is_disabled(), "it does not go back to the file")
 
 
 def test_a_note_is_seen(page: Any) -> None:
@@ -222,7 +221,7 @@ def test_a_slider_turns_and_a_double_click_leaves_it_out(page: Any) -> None:
     until(lambda: page.locator("#undo").is_enabled(), "the slider is not heard")
     assert "barrier.height" in page.locator("#undo").get_attribute("title")
     page.locator("#undo").click()
-    revert(page)
+    until(lambda: page.locator("#star").inner_text() == "", "the gesture is not undone as one")
     page.locator("#find-key").fill("curvature")
     assert page.locator('.row[data-path="barrier.curvature"]').is_visible()
     assert not page.locator('.row[data-path="string.length"]').is_visible()

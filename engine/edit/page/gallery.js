@@ -16,6 +16,7 @@ export class Gallery {
     if (error) return this.say(error, true);
     this.list.textContent = "";
     for (const preset of presets) this.list.append(this.card(preset, preset.name === current));
+    this.filter();
     this.search.focus();
   }
 

@@ -1,6 +1,6 @@
 // Puts the page together: what the server says goes to the drawings, what hands do goes to the server.
 
-import { barrierHandles, stringHandles } from "./barrier.js";
+import { barrierHandles, stringHandles } from "./dragged.js";
 import { Dialogs } from "./dialogs.js";
 import { Films } from "./films.js";
 import { Frames } from "./frames.js";
