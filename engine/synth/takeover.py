@@ -116,12 +116,17 @@ def move_modes(new: Machine, w: int, old: Machine, v: int) -> float:
         b.s.even[i] = now[i] if i < shared else 0.0
         b.s.odd[i] = before[i] if i < shared else 0.0
     b.s.clock[0] = 2  # the newest is in `even`
+    points, heard, resting = b.c.height.size, new.heard[w], new.resting[new.voices[w].key]
     project(b.c.rows, b.s.odd, b.s.free)
-    for k in range(b.c.height.size):
+    for k in range(points):
         b.s.touch.before[k] = b.s.free[k]
+    for p in range(new.pickups):  # what is made of differences goes on without a jump
+        heard[p, 1] = b.s.free[points + p] - resting[p]
     project(b.c.rows, b.s.even, b.s.free)
-    for k in range(b.c.height.size):
+    for k in range(points):
         b.s.touch.now[k] = b.s.free[k]
+    for p in range(new.pickups):
+        heard[p, 0] = b.s.free[points + p] - resting[p]
     by = clear(b.c.height, b.s.touch.now, old.voices[v].lift, deepest(a.c.height, a.s.touch.now))
     meet(b.c.law, b.c.height, b.s.touch, b.s.touch.now, by)
     return by
@@ -136,6 +141,8 @@ def move_nodes(new: Machine, w: int, old: Machine, v: int) -> float:
     here, there = a.c.stencil.intervals, b.c.stencil.intervals
     spread_nodes(then, here, b.s.level0, there)
     spread_nodes(newest, here, b.s.level1, there)
+    hear_nodes(new, w, b.c.ports, b.s.level1, 0)
+    hear_nodes(new, w, b.c.ports, b.s.level0, 1)
     surface, touch, deep = b.c.surface, b.s.touch, 0.0
     lifted = old.voices[v].lift
     if surface.obstacle_node.size:
@@ -152,6 +159,17 @@ def move_nodes(new: Machine, w: int, old: Machine, v: int) -> float:
     by = clear(surface.height, under, lifted, deep)
     meet(surface.law, surface.height, touch, under, by)
     return by
+
+
+@native
+def hear_nodes(m: Machine, v: int, ports: fd.Ports, u: Any, ago: int) -> None:
+    """What the pickups heard of a level, so that what is made of differences goes on without a jump."""
+    heard, resting = m.heard[v], m.resting[m.voices[v].key]
+    for p in range(m.pickups):
+        pulled, first = 0.0, ports.pickup_node[p] + REACH
+        for j in range(fd.TAPS):
+            pulled += ports.pickup[p, j] * u[first + j]
+        heard[p, ago] = pulled - resting[p]
 
 
 @native
