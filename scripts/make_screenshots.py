@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "scripts" / "pictures"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 KEYS = (49, 54)
+PICTURE = "30"  # of the film: the string wraps around its bridge
 SIZE = {"width": 1360, "height": 900}
 
 
@@ -52,7 +53,10 @@ def main() -> None:
                     page = chromium.new_context(viewport=SIZE, color_scheme=theme).new_page()
                     page.goto(address)
                     page.wait_for_timeout(1200)
-                    for key in KEYS:
+                    for n, key in enumerate(KEYS):
+                        if n == len(KEYS) - 1:
+                            page.locator("#film").click()
+                            page.wait_for_timeout(200)
                         box = page.locator(f'#keys button[data-key="{key}"]').bounding_box()
                         assert box is not None
                         page.mouse.move(box["x"] + 3, box["y"] + 0.7 * box["height"])
@@ -61,6 +65,8 @@ def main() -> None:
                         if key != KEYS[-1]:
                             page.mouse.up()
                     page.wait_for_timeout(900)
+                    page.locator("#scrub").fill(PICTURE)
+                    page.wait_for_timeout(300)
                     page.screenshot(path=PICTURES / name)
                     page.mouse.up()
                 chromium.close()

@@ -118,6 +118,7 @@ class Studio:
                 "values": {path: _number(value) for path, value in o.values.accepted.items()},
                 "derived": _derived(o.preset),
                 "scene": scene(o.preset),
+                "lengths": self._lengths(),
                 "map": [
                     {"source": c.source, "to": c.to, "low": c.low, "high": c.high, "unit": KEYS[c.to].unit}
                     for c in o.preset.controllers
@@ -129,6 +130,13 @@ class Studio:
                 "learning": self._learning,
                 "recording": self.takes.running,
             }
+
+    def _lengths(self) -> list[float]:
+        """Of each key's string, as far as it is known; 0 where the preset's own is meant."""
+        workshop = getattr(self, "workshop", None)
+        if workshop is None or workshop.instrument is None or self._opened.preset.keys != "length":
+            return []
+        return [round(float(length), 5) for length in workshop.instrument.machine.keys.length]
 
     def _note(self, key: int, velocity: int, channel: int) -> None:
         self._player.send([(midi.NOTE_ON if velocity else midi.NOTE_OFF) | channel, key, velocity or 64], 0, PAGE)

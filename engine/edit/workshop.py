@@ -31,7 +31,7 @@ from engine.units import db_to_gain
 REST = 0.3  # s that nothing is wished for before keys are rehearsed
 KEPT = 8  # states whose designs are kept
 PATIENCE = 0.25  # s in which the audio thread takes over what it was given
-ONCE = 12  # keys that are designed between two looks at newer wishes
+ONCE = 4  # keys that are designed between two looks at newer wishes
 MIDDLE = 54  # a key that is heard where none sounds
 
 Gains = NDArray[np.float64]

@@ -125,7 +125,7 @@ export function stringHandles(state, set) {
     },
   ];
   scene.pickups.forEach((pickup, n) => {
-    if (pickup.kind === "bridge_force") return;
+    if (pickup.at <= 0 || pickup.at >= 1) return; // at an end it stays there
     found.push({
       name: `Pickup ${n + 1}`,
       kind: "pickup",

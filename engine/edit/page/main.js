@@ -197,6 +197,7 @@ function show(said) {
   $("side").setAttribute("aria-label", `Side ${state.side} is heard; hear side ${isB ? "A" : "B"}`);
   $("record").setAttribute("aria-pressed", String(state.recording));
   $("record").querySelector(".word").textContent = state.recording ? "Stop" : "Record";
+  whole.lengths = loupe.lengths = state.lengths;
   whole.setScene(state.scene);
   if (other || JSON.stringify(before.scene.barrier) !== JSON.stringify(state.scene.barrier)) showLoupe(other);
   onWhole.set(stringHandles(state, setFromDrawing));
