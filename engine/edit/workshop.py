@@ -11,6 +11,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +58,7 @@ class Workshop:
         self._kept: OrderedDict[str, Designed] = OrderedDict()  # whole and rehearsed, by text
         self._gains: Gains = np.ones(KEYS)  # of what is played now, without the preset's own
         self._thread = threading.Thread(target=self._run, name="workshop", daemon=True)
+        self._rehearsal: threading.Thread | None = None
         self.instrument: Instrument | None = None
         self.settled = threading.Event()  # nothing is left to be done
 
@@ -126,11 +128,34 @@ class Workshop:
         with self._wished:
             if self._wished.wait_for(self._stale, REST):
                 return
-        designed = design(setup)
-        if self._stale():
+        designed = self._rehearsed(setup)
+        if designed is None:
             return
         self._remember(wish.text, designed, preset)
         self._hand_over(setup, designed, wish, "rehearsed")
+
+    def _rehearsed(self, setup: Setup) -> Designed | None:
+        """All keys rehearsed, in a thread of their own: a wish that comes meanwhile does not wait, and this is None."""
+        found: list[Designed] = []
+
+        def rehearse() -> None:
+            with suppress(EngineError, MemoryError):  # it plays already: only its loudness stays as it was
+                found.append(design(setup))
+
+        while self._rehearsal is not None and self._rehearsal.is_alive():  # one that nobody waits for any more
+            if self._waited():
+                return None
+        self._rehearsal = threading.Thread(target=rehearse, name="rehearsal", daemon=True)
+        self._rehearsal.start()
+        while self._rehearsal.is_alive():
+            if self._waited():
+                return None
+        return found[0] if found and not self._stale() else None
+
+    def _waited(self) -> bool:
+        """Wait a little; whether a newer wish has come."""
+        with self._wished:
+            return bool(self._wished.wait_for(self._stale, 0.01))
 
     def _prepare(self, setup: Setup, near: list[int]) -> bool:
         """Design all keys, the nearest first; what is designed is not designed again. False if a newer wish came."""

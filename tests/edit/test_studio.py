@@ -12,6 +12,7 @@ import pytest
 from virtual_card import wait_for
 
 from engine.compiled import now
+from engine.edit import workshop
 from engine.edit.errors import AskedError
 from engine.edit.requests import TABLE, Request
 from engine.edit.studio import Studio
@@ -121,6 +122,29 @@ def test_of_many_wishes_the_newest_counts(room: Room) -> None:
     assert room.studio.state()["undo"] == ""  # one gesture, one entry
     room.settle()
     assert room.heard() == ["kept"]  # it was heard before: nothing is designed
+
+
+def test_a_wish_does_not_wait_for_a_rehearsal(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It goes on by itself, and nobody wants it any more."""
+    real, hold, held = workshop.design, threading.Event(), threading.Event()
+
+    def slow(setup: Any, only: Any = None, loud: Any = None) -> Any:
+        if only is None and loud is None:
+            held.set()
+            assert hold.wait(60.0)
+        return real(setup, only, loud)
+
+    monkeypatch.setattr(workshop, "design", slow)
+    room.ask("set", path="barrier.curvature", value="1.1 1/m")
+    assert held.wait(60.0)
+    room.told.clear()
+    room.ask("set", path="barrier.curvature", value="1.2 1/m")
+    wait_for(lambda: "whole" in [told.get("what") for told in room.told], "the wish waits", 60.0)
+    hold.set()
+    room.settle()
+    assert room.heard()[-1] == "rehearsed"
+    assert room.studio.workshop.instrument is not None
+    assert room.studio.workshop.instrument.preset == load_preset(room.path, {"barrier.curvature": 1.2})
 
 
 def test_a_wrong_value_is_the_loaders_sentence_and_changes_nothing(room: Room) -> None:
