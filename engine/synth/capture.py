@@ -24,7 +24,7 @@ from engine.elementary import exp2
 from engine.layout import Arena, Integers, Singles, inside, lay, record, seen, size_of
 from engine.opened import address, at
 from engine.physics import finite_difference as fd
-from engine.physics.grid import REACH
+from engine.physics.dispersion import REACH
 from engine.synth import grid_string, modal_string, strings
 from engine.synth.memory import FREE, PARTS, PLAYING, Desk, Machine, desk, machine
 from engine.synth.mixing import mix
@@ -46,6 +46,7 @@ LOOK_RATE = 60.0  # Hz
 HEARD = 1 << 14  # samples of the mix that are kept for a spectrum
 EMPTY, ARMED, FILLING, FULL = range(4)  # of a film, whose memory is the audio thread's while it is armed or filling
 
+MODAL = strings.MODELS[modal_string.NAME]
 _HEAD, _PICTURE = len(HEAD), len(PICTURE)
 LARGEST_PICTURE = _PICTURE + MOST_SHAPE + MOST_POINTS
 SLOT = _HEAD + MOST_STRINGS * LARGEST_PICTURE
@@ -207,7 +208,7 @@ def picture(m: Machine, v: int, row: Any, part: int, focus: int) -> int:
     row[4], row[5] = voice.state, m.model
     row[8], row[9], row[10], row[11] = kinetic, potential, stored, voice.lift
     row[12], row[13], row[14], row[15] = voice.semitones, voice.fade, voice.gain, focus
-    size = modes_of(m, v, row[_PICTURE:]) if m.model == strings.MODAL else nodes_of(m, v, row[_PICTURE:])
+    size = modes_of(m, v, row[_PICTURE:]) if m.model == MODAL else nodes_of(m, v, row[_PICTURE:])
     points = forces_of(m, v, row[_PICTURE + size :])
     row[6], row[7] = size, points
     return _PICTURE + size + points
@@ -243,7 +244,7 @@ def nodes_of(m: Machine, v: int, out: Any) -> int:
 @native
 def forces_of(m: Machine, v: int, out: Any) -> int:
     """What each contact point pushes with."""
-    if m.model == strings.MODAL:
+    if m.model == MODAL:
         return forces(modal_string.of_voice(m, v).s.touch.force, out)
     return forces(grid_string.of_voice(m, v).s.touch.force, out)
 

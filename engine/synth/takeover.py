@@ -14,12 +14,13 @@ from typing import Any
 from engine.compiled import inlined, native
 from engine.physics import finite_difference as fd
 from engine.physics.contact import Law, Touch, raised
-from engine.physics.grid import REACH
+from engine.physics.dispersion import REACH
 from engine.synth import grid_string, modal_string, strings, strips
 from engine.synth.memory import FADING, FREE, HELD, PULSES, RELEASED, Machine
 from engine.synth.voices import bent, departure, set_moving
 from engine.vectors import project
 
+MODAL = strings.MODELS[modal_string.NAME]
 LOUDEST, SOFTEST = 1e3, 1e-3  # between two gains of a string
 
 
@@ -95,7 +96,7 @@ def go_on(new: Machine, w: int, old: Machine, v: int) -> None:
     strings.refit(new, w)
     strings.rest(new, w)
     strings.strike_at(new, w, key.position)
-    if new.model == strings.MODAL:
+    if new.model == MODAL:
         mine.lift = move_modes(new, w, old, v)
     else:
         mine.lift = move_nodes(new, w, old, v)

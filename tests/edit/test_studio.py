@@ -100,7 +100,7 @@ def test_a_knob_is_heard_while_a_string_rings_and_then_all_keys_are_rehearsed(ro
     room.ask("set", path="barrier.curvature", value="1.5 1/m")
     room.settle()
     assert room.heard() == ["sounding", "whole", "rehearsed"]
-    assert room.sounding() == [50]
+    wait_for(lambda: room.sounding() == [50], "it does not go on in one place")
     assert room.studio.workshop.instrument is not None
     assert room.studio.workshop.instrument.preset == load_preset(room.path, {"barrier.curvature": 1.5})
     wait_for(lambda: len(room.player.instruments()) == 1, "designs that nobody hears do not go")
