@@ -27,6 +27,7 @@ class Exit(IntEnum):
     CARD = 9, "sound card refused"
     INPUT = 10, "MIDI input refused"
     LIBRARY = 11, "library missing"
+    PAGE = 12, "page not served"
     INTERRUPTED = 130, "interrupted"
     ENDED = 143, "ended"
 

@@ -6,8 +6,8 @@
 If the packages it needs are missing, it makes an environment in .venv and installs them there first, in the versions of
 scripts/constraints.txt, with which all of this is known to pass. From the system it installs, only on Debian and its
 kin and only as root, and says so before: jackd2 (a virtual sound card), libportaudio2 and librtmidi6 (real sound and
-MIDI for the tests of live play), qemu-user, gcc-aarch64-linux-gnu and its C library (to run ARM's code). Without them
-some tests are skipped, and say why.
+MIDI for the tests of live play), qemu-user, gcc-aarch64-linux-gnu and its C library (to run ARM's code), and chromium
+(a browser for the tests of the editor's page). Without them some tests are skipped, and say why.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from bootstrap import HOME, ROOT, absent_from_system, floors, install_from_syste
 NEEDED = (
     *("numpy", "numba", "yaml", "soundfile", "sounddevice", "matplotlib", "scipy", "mido"),
     *("pytest", "xdist", "hypothesis", "ruff", "mypy", "hatchling"),
+    *("aiohttp", "playwright", "axe_playwright_python"),
 )
 CONSTRAINTS = ROOT / "scripts" / "constraints.txt"
 CLOCKED = ("tests/live", "tests/profiling", "tests/robustness", "tests/test_compiled.py")  # what reads a clock
@@ -100,13 +101,24 @@ def another_processor(may_install: bool) -> None:
         print(f"without {', '.join(absent)} nothing is played on ARM", flush=True)
 
 
+def browser(may_install: bool) -> None:
+    """What the tests of the editor's page drive; any that is of Chromium's kind will do."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    wanted = {"chromium": any(shutil.which(name) for name in names)}
+    absent = absent_from_system(wanted)
+    if may_install and sys.platform == "linux":
+        absent = install_from_system(wanted, "a browser for the tests of the editor's page")
+    if absent:
+        print("without chromium the tests of the editor's page are skipped", flush=True)
+
+
 def checks(args: argparse.Namespace, told: Sequence[str]) -> list[Check]:
     """What to run, each with its name and what is added to its environment."""
     python = [sys.executable, "-m"]
     how = ["--hypothesis-profile=random"] if args.random else []
     # The sound card's thread is watched where there is a C compiler, and names are UTF-8 whatever the locale says.
     around = {"JAWARI_GUARD": "1", "PYTHONUTF8": "1"}
-    tests = [*python, "pytest", "-n", "auto", "-m", "not alone", *how, *told]
+    tests = [*python, "pytest", "-n", "auto", "--dist", "loadgroup", "-m", "not alone", *how, *told]
     alone = [*python, "pytest", "-m", "alone"]
     if args.clock:
         places = [] if told else [str(Path(place)) for place in CLOCKED]
@@ -132,6 +144,7 @@ def main() -> None:
     enter_environment(args)
     virtual_sound_card(not args.no_system)
     another_processor(not args.no_system)
+    browser(not args.no_system)
     if args.clock and (reason := shifted_clock.missing()):
         sys.exit(f"check: --clock {args.clock}: {reason}")
     failed = []

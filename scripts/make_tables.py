@@ -197,6 +197,27 @@ def _count(voices: int) -> str:
     return f"all {MOST}" if voices == MOST else f"{voices}"
 
 
+def editor() -> str:
+    """What the page costs, and how soon a knob is heard, from scripts/measure_editor.py."""
+    found = read("editor")
+    rows = [
+        (
+            f"`{row['preset']}`",
+            f"{row['heard']} of {row['changes']}",
+            f"{row['p50']:.0f} ms",
+            f"{row['p99']:.0f} ms",
+            f"{row['worst']:.0f} ms",
+            f"{100 * row['page']:.1f} %",
+            f"{row['frames']:.0f}",
+            f"{row['lost_watched']} and {row['lost_alone']}",
+        )
+        for row in found["rows"]
+    ]
+    head = ("four strings ring", "changes heard ", "half within ", "99 % within ", "all within ")
+    more = ("a page takes of a core ", "pictures a second ", "blocks late with a page, and without ")
+    return f"{_where(found)}\n\n{table((*head, *more), rows)}"
+
+
 def bounces() -> str:
     """One very short collision in the three schemes, from scripts/reproduce.py."""
     found = read("accuracy")["bounces"]
@@ -274,6 +295,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "bounces": bounces,
     "energies": energies,
     "convergence": convergence,
+    "editor": editor,
 }
 
 

@@ -23,6 +23,8 @@ sys.path.append(str(TESTS.parent / "scripts"))
 for _name in ("JAWARI_DEBUG", "MIDO_BACKEND", "NO_COLOR", "PYTHONWARNINGS", "COLUMNS", "LINES", "SD_ENABLE_ASIO"):
     os.environ.pop(_name, None)
 
+os.environ["JAWARI_PRESETS_DIR"] = os.path.join(os.path.dirname(__file__), "no presets of anybody's own")
+
 # Signals that whoever started this ignores, as a shell does for what it puts into the background, would stay ignored.
 for _signal in (signal.SIGINT, *(getattr(signal, name) for name in ("SIGHUP", "SIGQUIT") if hasattr(signal, name))):
     if signal.getsignal(_signal) is signal.SIG_IGN:

@@ -46,6 +46,7 @@ FLOORS = (
     {"profiling"},
     {"study"},
     {"live"},
+    {"edit"},
     {"commands"},
     {"cli"},
     {"start", "jawari", "recording"},
@@ -68,6 +69,7 @@ GUESTS = {
     "soundfile": {"files"},
     "mido": {"music", "live"},
     "rtmidi": {"live"},
+    "aiohttp": {"edit", "commands"},
 }
 LAZY = {"matplotlib", "soundfile", "mido", "rtmidi"}  # the engine works without them
 WORLD = {

@@ -39,6 +39,8 @@ from synth.playing import SHIPPED, SMALL
 from engine import Instrument
 from engine.live.player import Player
 from engine.live.thread.tape import Tape
+from engine.preset.loader import load_preset
+from engine.synth.capture import Watcher
 from engine.synth import image
 
 image._name = lambda setup: ""  # rehearsed here, too
@@ -54,7 +56,10 @@ for name in (*SMALL, *SHIPPED):
     instrument.reset()
     player, tape = Player(48_000, 128), Tape(48_000, 2, 0.1)
     player.stage.tape = tape.address
-    card = Card(player)
+    card, watcher = Card(player), Watcher()
+    player.watch(watcher)
+    watcher.watch(True)
+    watcher.arm(300)
     assert player.change(instrument)
     for stamp, data in random_events(rng, 100, card.time, card.time + 1e8):
         player.send(data, stamp)
@@ -62,6 +67,12 @@ for name in (*SMALL, *SHIPPED):
     player.send([0xF0, 0x7F, 0x7F, 8, 2, 0, 1, 50, 51, 64, 0, 0xF7], int(card.time))
     card.run(3)
     assert np.abs(card.heard[-1]).max() > 0.0
+    taken = player.follow(Instrument(load_preset(SMALL.get(name, name), {"string.stiffness": 2e-3}), 48_000))
+    card.run(40)
+    assert player.taken(taken)
+    assert np.abs(card.heard[-1]).max() > 0.0
+    assert watcher.looks()
+    assert watcher.film() is not None
 print("played")
 """
 OUTSIDE = """

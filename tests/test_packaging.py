@@ -85,7 +85,8 @@ def test_the_wheel_carries_the_engine_and_nothing_else(wheel: Path) -> None:
     assert any(name.endswith("sitar.yaml") for name in presets)
     named = {"jawari/__init__.py", "jawari/py.typed"}
     brought = {name for name in names if name.startswith("engine/shipped/")}
-    assert names - brought == (sources - {"engine/jawari/__init__.py"}) | presets | {"engine/py.typed"} | named
+    page = {str(f.relative_to(ROOT)) for f in (ROOT / "engine" / "edit" / "page").iterdir()}
+    assert names - brought == (sources - {"engine/jawari/__init__.py"}) | presets | page | {"engine/py.typed"} | named
 
 
 def test_the_wheel_brings_machine_code_where_it_can_be_made(wheel: Path) -> None:

@@ -177,7 +177,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     if not all(0 <= channel < 16 for channel in listen):
         raise UsageError(f"--channel = {max(args.channel)}: must be 1 to 16")
     score = None if not args.demo else read_score(args.notes) if args.notes else phrase(rack)
-    latency, delay = _latency(args.latency), _delay(args.midi_delay)
+    latency, delay = latency_of(args.latency), _delay(args.midi_delay)
     tuning(args.tuning)
 
     from engine.live.audio.cards import check, choose
@@ -221,7 +221,8 @@ def _programs(given: Sequence[str]) -> list[str]:
     return [first, *(name for name in shipped() if name != first)]
 
 
-def _latency(text: str) -> float | str:
+def latency_of(text: str) -> float | str:
+    """What --latency says."""
     if text in ("low", "high"):
         return text
     try:

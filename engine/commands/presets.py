@@ -14,7 +14,7 @@ from engine import messages as midi
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
 from engine.ending import carefree
 from engine.errors import Exit, PresetError
-from engine.preset.files import shipped
+from engine.preset.files import known, own, own_folder, shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import format_channels, is_rack, load_rack
 from engine.preset.schema import KEYS, render_markdown, render_text
@@ -31,7 +31,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     p = commands.add_parser(
         "presets",
         help="list presets, show what follows from one, check files",
-        description="Without an action: the shipped presets, a line each.",
+        description="Without an action: the shipped presets and your own, a line each.",
         epilog="examples:\n  jawari presets show sitar --set barrier.curvature=0.5 --sample-rate '96 kHz'\n"
         f"  jawari presets check my-sitar.yaml\n  jawari presets keys\n\n{EPILOG}",
         formatter_class=Help,
@@ -67,11 +67,22 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
 
 
 def _list(args: argparse.Namespace) -> int:
-    presets = {name: load_preset(name) for name in shipped()}
-    width = max(map(len, presets), default=0)
-    for name, preset in presets.items():
-        print(f"{name:{width}}  {preset.model:5}  {preset.about}")
+    width = max(map(len, known()), default=0)
+    for name in shipped():
+        _print_line(name, load_preset(name), width)
+    if mine := own():
+        print(f"\nyour own, in {printable(str(own_folder()))}")
+    for name, path in mine.items():
+        try:
+            with carefree():
+                _print_line(name, load_preset(path), width)
+        except PresetError as error:
+            print(f"{printable(name):{width}}  {str(error).splitlines()[0]}")
     return 0
+
+
+def _print_line(name: str, preset: Preset, width: int) -> None:
+    print(f"{printable(name):{width}}  {preset.model:5}  {printable(preset.about)}".rstrip())
 
 
 def _check(args: argparse.Namespace) -> int:

@@ -21,9 +21,10 @@ from engine.live.thread.inlet import let_go, offer_tuning, send
 from engine.live.thread.memory import UNASKED, BlockLog, Journal, Stage
 from engine.live.thread.tape import Tape
 from engine.opened import address
+from engine.synth.capture import Watcher
 from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
-from engine.synth.memory import PARTS
+from engine.synth.memory import PARTS, PLAYING
 from engine.synth.mts import octets_of
 
 Integers = NDArray[np.int64]
@@ -70,6 +71,7 @@ class Player:
         s.clock.delay = block_size if delay is None else delay
         s.clock.frame = s.clock.nominal = 1e9 / sample_rate
         self._tape: Tape | None = None
+        self._watcher: Watcher | None = None
 
     @property
     def address(self) -> int:
@@ -105,6 +107,10 @@ class Player:
     def record(self, tape: Tape) -> None:
         """Let a tape run along, from the next stream on."""
         self._tape, self.stage.tape = tape, tape.address
+
+    def stop_recording(self) -> None:
+        """From the next block on, no tape runs along."""
+        self.stage.tape = 0
 
     def pause_over(self, slack: float = 0.0) -> None:
         """A stream begins: its clock is new, and a block may be `slack` seconds late before it is missed."""
@@ -145,6 +151,38 @@ class Player:
             else:
                 self.seats.put_on(free, instrument, on_all_channels=True)
             return True
+
+    def follow(self, instrument: Instrument) -> int:
+        """Have all that sounds go on in another design of it from the next block on, and new notes begin there.
+
+        The number of its part, by which `taken` and `let_go_before` know it; -1 if there is no room.
+        """
+        self._check(instrument)
+        with self._changing:
+            self.seats.forget_absent()
+            here, desk = self.seats.instruments, self.seats.desk
+            free = next((n for n in range(PARTS) if n not in here), -1)
+            if free >= 0:
+                desk.parts.everywhere = 0
+                self.seats.put_on(free, instrument, on_all_channels=True, heir=int(desk.parts.heir.max()) + 1)
+            return free
+
+    def taken(self, number: int) -> bool:
+        """Whether a part plays."""
+        return bool(self.seats.desk.parts[number].state[0] == PLAYING)
+
+    def let_go_before(self, number: int, but: Instrument | None = None) -> None:
+        """Ask all designs before a part's to go, as soon as nobody hears them."""
+        with self._changing:
+            self.seats.forget_absent()
+            parts = self.seats.desk.parts
+            for other, instrument in self.seats.instruments.items():
+                if parts[other].heir < parts[number].heir and instrument is not but:
+                    self.seats.ask(other)
+
+    def watch(self, watcher: Watcher) -> None:
+        """Let pictures be taken of what sounds."""
+        self._watcher, self.stage.capture = watcher, watcher.address
 
     def put_on(self, number: int, instrument: Instrument) -> None:
         """Let a part of the ensemble be played, from the next block on, by the channels that wait for it."""

@@ -54,6 +54,16 @@ class Values:
             path = path.rpartition(".")[0]
         return self._places[path]
 
+    @property
+    def accepted(self) -> dict[str, Any]:
+        """Every value that was read, by path, in SI units."""
+        return dict(self._values)
+
+    @property
+    def texts(self) -> dict[str, object]:
+        """The same as they were written."""
+        return {path: self._written[path] for path in self._values}
+
     def instances(self, group: str) -> list[str]:
         """The paths of a group: its name, or an item each where it is a list."""
         return [f"{group}.{index}" for index in range(self._counts[group])] if group in REPEATED else [group]

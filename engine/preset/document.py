@@ -22,9 +22,9 @@ MAX_NODES = 10_000
 MAX_KEY = 200  # characters of a dotted key that are kept for messages
 
 # libyaml where PyYAML was built with it: the same events, some twenty times faster.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TABBED = re.compile(r"[ -]*\t")
-_NULLS = frozenset({"~", "null", "Null", "NULL"})
+NULLS = frozenset({"~", "null", "Null", "NULL"})
 
 
 @dataclass
@@ -75,7 +75,7 @@ def read_yaml(text: str, name: str, complaints: Complaints, key: str = "") -> No
 
 class _Composer:
     def __init__(self, text: str, name: str, complaints: Complaints, key: str) -> None:
-        self.events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
+        self.events: Iterator[Any] = yaml.parse(text, Loader=LOADER)
         self.name, self.complaints, self.key = name, complaints, key
         self.budget = _Budget(complaints)
 
@@ -111,7 +111,7 @@ class _Composer:
             self.complaints.about(place, path, event.tag, "tags are not accepted; remove it")
         if isinstance(event, yaml.ScalarEvent):
             plain = not event.style  # neither quoted nor a block
-            return Node(None if plain and event.value in _NULLS else event.value, place)
+            return Node(None if plain and event.value in NULLS else event.value, place)
         if isinstance(event, yaml.SequenceStartEvent):
             items = enumerate(self.until(yaml.SequenceEndEvent))
             return Node([self.node(item, f"{path}.{index}", depth + 1) for index, item in items], place)

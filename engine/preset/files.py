@@ -1,14 +1,21 @@
-"""The files of presets: the shipped ones, and a table beside a preset."""
+"""The files of presets: the shipped ones, the user's own, and a table beside a preset."""
 
 from __future__ import annotations
 
 import os
+import re
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 from engine.errors import PresetError
 from engine.reading import read_text
 
 MAX_BYTES = 1_000_000  # of a preset, a table or a tuning
+OWN_FOLDER = "JAWARI_PRESETS_DIR"  # names another folder for the user's own presets
+
+_NAME = re.compile(r"\w(?:[\w .-]{0,62}[\w-])?")
+_DEVICES = {"con", "prn", "aux", "nul"} | {f"{device}{n}" for device in ("com", "lpt") for n in range(10)}  # of Windows
 
 
 def shipped() -> dict[str, Path]:
@@ -16,6 +23,47 @@ def shipped() -> dict[str, Path]:
     package = Path(__file__).resolve().parents[1]
     folder = next((f for f in (package / "presets", package.parent / "presets") if f.is_dir()), None)
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))} if folder else {}
+
+
+def own_folder() -> Path:
+    """Where the user's own presets lie: the place that this system has for a program's data."""
+    if named := os.environ.get(OWN_FOLDER):
+        return Path(named).expanduser().absolute()
+    if sys.platform == "win32":
+        home = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+    elif sys.platform == "darwin":
+        home = Path.home() / "Library" / "Application Support"
+    else:
+        there = Path(os.environ.get("XDG_DATA_HOME", ""))
+        home = there if there.is_absolute() else Path.home() / ".local" / "share"
+    return home / "jawari" / "presets"
+
+
+def own() -> dict[str, Path]:
+    """The user's own presets, by name. A shipped name stays the shipped preset's."""
+    found: list[Path] = []
+    with suppress(OSError, RuntimeError):  # there may be no home
+        found = sorted(path for path in own_folder().iterdir() if path.suffix in (".yaml", ".yml"))
+    return {path.stem: path for path in found if path.stem not in shipped() and is_name(path.stem)}
+
+
+def known() -> dict[str, Path]:
+    """All presets that have a name."""
+    return shipped() | own()
+
+
+def is_name(name: str) -> bool:
+    """Whether a preset can be called so on every system: nothing that leads out of a folder, no device's name."""
+    return bool(_NAME.fullmatch(name)) and name.partition(".")[0].strip().lower() not in _DEVICES
+
+
+def own_file(name: str) -> Path:
+    """The file of a preset of the user's own."""
+    if not is_name(name):
+        raise PresetError("is no name; take letters, digits, blanks, - and _, at most 64")
+    if name in shipped():
+        raise PresetError("is a shipped preset's name; choose another")
+    return beside(own_folder(), f"{name}.yaml")
 
 
 def beside(folder: Path, name: str) -> Path:

@@ -17,7 +17,7 @@ from engine.preset.build import build_controllers, build_problem
 from engine.preset.check import Values
 from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node, read_object, read_yaml
-from engine.preset.files import MAX_BYTES, shipped
+from engine.preset.files import MAX_BYTES, known, shipped
 from engine.preset.overrides import PLACE, Overrides, apply_overrides
 from engine.preset.playing import Controller, Tracking, Velocity
 from engine.preset.tuning import Tuning, load_tuning
@@ -64,14 +64,27 @@ def load_preset(
     complaints = Complaints()
     root, folder = _read(source, complaints)
     apply_overrides(root, overrides, complaints, given_at or PLACE)
+    return _built(root, folder, complaints)[0]
+
+
+def load_text(text: str, name: str, folder: Path | None = None) -> tuple[Preset, Values]:
+    """The preset that a text describes, which is or will be the file `name` in `folder`; and its values, key by key."""
+    complaints = Complaints()
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        complaints.fatal(Place(name), f"has more than {MAX_BYTES:,} bytes; shorten it")
+    return _built(read_yaml(text, name, complaints), folder, complaints)
+
+
+def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Preset, Values]:
+    """What a tree describes, once all of it has been checked."""
     values = Values(root, folder, complaints)
     problem = build_problem(values)
     controllers = build_controllers(values)
     complaints.raise_if_any()
     for doubt in values.doubts:
-        warnings.warn(doubt, PhysicsWarning, stacklevel=2)
+        warnings.warn(doubt, PhysicsWarning, stacklevel=3)
     assert problem is not None  # there was nothing to complain about
-    return Preset(
+    preset = Preset(
         name=values["name"],
         about=values["about"],
         model=values["model"],
@@ -89,6 +102,7 @@ def load_preset(
         phrase=values["phrase"],
         source=root.place.name,
     )
+    return preset, values
 
 
 def _read(source: object, complaints: Complaints) -> tuple[Node, Path | None]:
@@ -115,14 +129,15 @@ def _read(source: object, complaints: Complaints) -> tuple[Node, Path | None]:
 
 
 def locate(source: str, complaints: Complaints, place: Place) -> Path | None:
-    """A text with a folder or a suffix of YAML is a path, any other the name of a shipped preset: None if it is not."""
+    """A text with a folder or a suffix of YAML is a path, any other a preset's name: None if there is none of it."""
     if "/" in source or os.sep in source or source.lower().endswith((".yaml", ".yml")):
         return Path(source)
-    presets = shipped()
+    presets = known()
     if source not in presets:
         close = get_close_matches(source[:100].lower(), presets, n=1)
-        hint = f"did you mean {close[0]}?" if close else "choose one, or name a file that ends in .yaml"
-        there = ", ".join(presets) or "none"
+        hint = f"did you mean {shown(close[0])}?" if close else "choose one, or name a file that ends in .yaml"
+        own = [name for name in presets if name not in shipped()]
+        there = (", ".join(shipped()) or "none") + (f"; your own: {shown(', '.join(own))}" if own else "")
         complaints.add(place, f"{shown(source)} is not shipped; {hint} (shipped: {there})")
         return None
     return presets[source]

@@ -24,7 +24,7 @@ def apply_overrides(root: Node, overrides: Overrides, complaints: Complaints, pl
     """Put the overrides, which stand at a place, into the tree of a preset."""
     settings = list(_settings(overrides, complaints, place))
     for path, node in settings:
-        for moot in _made_moot(path, node):
+        for moot in made_moot(path, node.value):
             _remove(root, moot.split("."))
     for path, node in settings:
         _put(root, path, node, complaints)
@@ -55,12 +55,13 @@ def _flat(path: str, node: Node) -> Iterator[tuple[str, Node]]:
         yield path, node
 
 
-def _made_moot(path: str, node: Node) -> tuple[str, ...]:
+def made_moot(path: str, value: object) -> tuple[str, ...]:
+    """The keys that say nothing any more where this one has a value."""
     path = path.removesuffix(".pitch")
-    if node.value is None or plain(path) not in KEYS:
+    if value is None or plain(path) not in KEYS:
         return ()
     if path == "barrier.profile":
-        return tuple(key.name for key in TABLE if key.profiles and node.value not in key.profiles)
+        return tuple(key.name for key in TABLE if key.profiles and value not in key.profiles)
     return KEYS[plain(path)].replaces
 
 

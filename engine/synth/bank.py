@@ -5,6 +5,7 @@ Everything is allocated here, once. The renderer changes entries, never where th
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from math import pi
@@ -83,18 +84,24 @@ class Bank:
         self.block[: self.image.size] = self.image
 
 
-def design(setup: Setup) -> Designed:
-    """All keys of a preset at a sample rate."""
+def design(setup: Setup, only: Collection[int] | None = None, loud: NDArray[np.float64] | None = None) -> Designed:
+    """All keys of a preset at a sample rate; or `only` some, where the others have to wait.
+
+    Without `loud`, the gain of each key, they are rehearsed, which takes most of the time.
+    """
     preset, rate = setup.preset, setup.sample_rate * setup.oversample
     best = preset.quality == "best"
     budget = Budget(setup.polyphony + memory.SPARE_VOICES, best)
-    keys = design_keys(preset, setup.tuning, rate, budget)
+    keys = design_keys(preset, setup.tuning, rate, budget, only)
     grown = budget.lasts_for(setup.needed + memory.SPARE_VOICES) - memory.SPARE_VOICES
     filtering = decimate.design(setup.sample_rate, setup.oversample)
-    loud = gains([key.design for key in keys], preset, filtering)
+    if loud is None:
+        loud = gains([key.design for key in keys], preset, filtering)
     rows = rows_of(memory.KeyRow, KEYS)
-    for key, row, gain in zip(keys, rows, loud):
-        _fill_key(row, key, preset, float(gain))
+    rows.gain = loud
+    for number, (key, row) in enumerate(zip(keys, rows)):
+        if only is None or number in only:
+            _fill_key(row, key, preset)
     model = strings.model_of(preset)
     designs = {number: key.design for number, key in enumerate(keys) if key.design is not None}
     resting = np.zeros((KEYS, strings.columns(model, preset.problem.pickups)))
@@ -110,9 +117,9 @@ def design(setup: Setup) -> Designed:
     )
 
 
-def _fill_key(row: memory.KeyRow, key: TunedKey, preset: Preset, gain: float) -> None:
+def _fill_key(row: memory.KeyRow, key: TunedKey, preset: Preset) -> None:
     """What the renderer knows of a key beside its string."""
-    row.highest, row.mildest, row.gap, row.gain = highest_tension(key), mildest_damping(key), gap(key), gain
+    row.highest, row.mildest, row.gap = highest_tension(key), mildest_damping(key), gap(key)
     row.pitch = hz_to_key(key.pitch) if key.pitch else 0.0
     d = key.design
     if d is None:

@@ -68,8 +68,11 @@ class Seats:
         self._listener[:] = self._deaf
         self.desk.clock, self.desk.latest = 0, -1
 
-    def put_on(self, number: int, instrument: Instrument, on_all_channels: bool = False) -> None:
-        """Let an instrument take its part; whoever plays welcomes it with the next block."""
+    def put_on(self, number: int, instrument: Instrument, on_all_channels: bool = False, heir: int = 0) -> None:
+        """Let an instrument take its part; whoever plays welcomes it with the next block.
+
+        As an `heir` it takes over all that sounds on parts of a lower number of this kind.
+        """
         if self.latency is None:
             self.latency = instrument.latency
         if instrument.latency > self.latency:
@@ -79,7 +82,7 @@ class Seats:
         late = self.latency - instrument.latency
         place = self.desk.parts[number]
         place.machine, place.outputs, place.delay = instrument.address, instrument.channels, late
-        place.everywhere, place.asked, place.state[0] = on_all_channels, 0, ABSENT
+        place.everywhere, place.asked, place.heir, place.state[0] = on_all_channels, 0, heir, ABSENT
         arrive(self.address, number)
 
     def ask(self, number: int) -> None:

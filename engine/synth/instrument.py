@@ -20,7 +20,7 @@ from engine.preset.tuning import Tuning
 from engine.printable import printable
 from engine.synth import decimate
 from engine.synth.admission import Message, Packed, admitted, in_order, moment
-from engine.synth.bank import Bank, Setup, lay_out
+from engine.synth.bank import Bank, Designed, Setup, lay_out
 from engine.synth.budget import MOST_BYTES, frames_at_once
 from engine.synth.errors import CallError
 from engine.synth.feed import Feed
@@ -94,12 +94,22 @@ class Instrument:
         except OSError as error:
             raise ImageError(f"{where}: {error.strerror or error}; name a file that Instrument.save wrote") from None
         setup, designed = unpacked(data, where)
+        return cls.of(setup, designed, whole("block size", block_size, 1, 1 << 20, "try 128"))
+
+    @classmethod
+    def of(cls, setup: Setup, designed: Designed, block_size: int = 128) -> Instrument:
+        """The instrument of a design that was made elsewhere."""
         self = cls.__new__(cls)
         self.preset, self.tuning = setup.preset, setup.tuning
         self.sample_rate, self.oversample = setup.sample_rate, setup.oversample
-        self.block_size = whole("block size", block_size, 1, 1 << 20, "try 128")
+        self.block_size = block_size
         self._begin(lay_out(setup, designed))
         return self
+
+    @property
+    def design(self) -> Designed:
+        """What it was laid out from."""
+        return self._bank.designed
 
     def save(self, path: str | PathLike[str], force: bool = False) -> None:
         """Write it to a new file, as if just made: what sounds and what channels were told is not kept."""

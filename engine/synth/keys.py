@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass, replace
 from math import inf, pi, sqrt
 from weakref import WeakValueDictionary
@@ -99,10 +99,15 @@ def tracked(e: Excitation, tracking: Tracking, ratio: float) -> Excitation:
     )
 
 
-def design_keys(preset: Preset, tuning: Tuning, rate: float, budget: Budget) -> list[TunedKey]:
-    """All keys of an instrument; refused as soon as they cost more than the budget holds."""
-    keys = []
-    for hz in tuning.frequencies:
+def design_keys(
+    preset: Preset, tuning: Tuning, rate: float, budget: Budget, only: Collection[int] | None = None
+) -> list[TunedKey]:
+    """All keys of an instrument, or `only` some; refused as soon as they cost more than the budget holds."""
+    keys: list[TunedKey] = []
+    for number, hz in enumerate(tuning.frequencies):
+        if only is not None and number not in only:
+            keys.append(TunedKey(hz, None, "not designed yet"))
+            continue
         keys.append(design_key(preset.problem, preset.model, preset.keys, hz, rate, preset.tracking))
         budget.spend(keys[-1].design)
     return keys

@@ -62,6 +62,7 @@ class Voice:
     moving: int  # 0, or 1 + the remainder of the clock by GLIDE at which it takes its steps, which is an event's
     forced: int  # 1 while a pluck lasts, 2 until the next look after something has worked on it
     calm: int  # looks in a row
+    rising: int  # 1 while it fades in, where it takes over from a voice of another design (takeover.py)
     turned: int  # the sample at which its sides began to go from left, right to the next ones
     semitones: float
     tuned: float  # semitones by which MIDI's tuning standard has moved its key
@@ -221,6 +222,7 @@ class Seat:
     delay: int  # samples by which its events are late, so that all instruments are heard together
     everywhere: int  # every channel should begin its notes on it
     asked: int  # it should go as soon as nobody hears it
+    heir: int  # 0, or the number of a design, which takes over what sounds on lower ones (takeover.py)
     left: float  # gains
     right: float
 

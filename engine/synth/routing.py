@@ -15,6 +15,7 @@ from engine.synth.control import obey
 from engine.synth.idle import adopt
 from engine.synth.memory import ABSENT, ARRIVED, CHANNELS, PARTS, PLAYING, PROGRAMS, RING_SIZE, Desk, desk, machine
 from engine.synth.ring import NEVER, head, push
+from engine.synth.takeover import covers, take_over
 
 
 @native
@@ -22,14 +23,47 @@ def welcome(d: Desk) -> None:
     """Take in who has arrived, as if it had been there, idle, from the start: clock and channels are the others'."""
     for s in range(PARTS):
         part = d.parts[s]
-        if load_acquire(part.state, 0) == ARRIVED:
+        if load_acquire(part.state, 0) == ARRIVED and (part.heir == 0 or awaited(d, s)):
             adopt(part.machine, d.clock, d.listener)
             part.state[0] = PLAYING
+            if part.heir:
+                inherit(d, s)
         if part.everywhere and part.state[0] == PLAYING:
             part.everywhere = 0
             d.latest = s
             for c in range(CHANNELS):
                 d.routes[c] = s
+
+
+@native
+def awaited(d: Desk, s: int) -> bool:
+    """Whether a new design has all strings that sound: a note may have begun while it was made."""
+    for p in range(PARTS):
+        elder = d.parts[p].state[0] == PLAYING and d.parts[p].heir < d.parts[s].heir
+        if elder and not covers(machine(d.parts[s].machine), machine(d.parts[p].machine)):
+            return False
+    return True
+
+
+@native
+def inherit(d: Desk, s: int) -> None:
+    """Have all that sounds on older designs go on in this one."""
+    for p in range(PARTS):
+        if d.parts[p].state[0] == PLAYING and d.parts[p].heir < d.parts[s].heir:
+            take_over(machine(d.parts[s].machine), machine(d.parts[p].machine))
+
+
+@native
+def deputy(d: Desk, s: int, key: int) -> int:
+    """Who begins a note that a part is to begin: the part, or while that design lacks the key, the one before it."""
+    if s < 0 or d.parts[s].heir == 0 or machine(d.parts[s].machine).keys[key].ready:
+        return s
+    found = s
+    for p in range(PARTS):
+        there = d.parts[p].state[0] == PLAYING and d.parts[p].heir < d.parts[s].heir
+        if there and machine(d.parts[p].machine).keys[key].ready:
+            found = p if found == s or d.parts[p].heir > d.parts[found].heir else found
+    return found
 
 
 @native
@@ -67,13 +101,13 @@ def choose(d: Desk, channel: int, number: int) -> int:
 def offer(d: Desk, sample: int, message: int) -> int:
     """Hand a message on, to be obeyed at a sample of the ensemble's clock, in order; 0 if it was lost on the way."""
     begins = midi.begins_note(message)
-    taker, taken = route(d, midi.channel(message)) if begins else -1, 1
+    taker, taken = deputy(d, route(d, midi.channel(message)), midi.first(message)) if begins else -1, 1
     for s in range(PARTS):
         part = d.parts[s]
         if part.state[0] == PLAYING and (s == taker or not begins):
             taken &= push(part.machine, sample + part.delay, message)
     if taker >= 0:
-        d.latest = taker
+        d.latest = route(d, midi.channel(message))
     if midi.kind(message) > midi.NOTE_ON:
         obey(machine(d.listener), message)
     return taken

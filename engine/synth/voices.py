@@ -36,7 +36,7 @@ def begin(m: Machine, v: int, key: int, channel: int) -> None:
     voice, string = m.voices[v], m.keys[key]
     m.idle = 0
     voice.state, voice.key, voice.channel = HELD, key, channel
-    voice.sostenuto = voice.forced = voice.calm = 0
+    voice.sostenuto = voice.forced = voice.calm = voice.rising = 0
     for p in range(PULSES):
         voice.ages[p] = -1
     voice.tuned = departure(m, key)
@@ -236,6 +236,8 @@ def level(m: Machine, v: int, steps: int, age: int) -> None:
     gain = m.keys[voice.key].gain
     start, slope = gain * voice.gain, gain * (voice.next_gain - voice.gain) / (GLIDE * m.oversample)
     fade, loss = voice.fade, m.fade * (voice.state == FADING)
+    if voice.rising and loss == 0.0:
+        loss = -m.fade
     if loss == 0.0 and slope == 0.0:  # nearly always; the same products, in a loop that waits for nothing
         loud = fade * start
         for p in range(m.pickups):
@@ -243,11 +245,12 @@ def level(m: Machine, v: int, steps: int, age: int) -> None:
                 out[t, p] *= loud
         return
     for t in range(steps):
-        fade = max(fade - loss, 0.0)
+        fade = min(max(fade - loss, 0.0), 1.0)
         loud = fade * (start + slope * (age + 1 + t))
         for p in range(m.pickups):
             out[t, p] *= loud
     voice.fade = fade
+    voice.rising = voice.rising and fade < 1.0
     if fade == 0.0:
         voice.state = FREE
 

@@ -13,8 +13,8 @@ from engine.compiled import entry, native, now, single_rows, store_release, touc
 from engine.live.thread.clock import advance, follow, place
 from engine.live.thread.memory import INLETS, JOURNAL_SIZE, LOG_SIZE, UNASKED, Stage, stage
 from engine.live.thread.tape import run_along
+from engine.synth.capture import mix_watched
 from engine.synth.memory import CHANNELS, ENDS, RING_SIZE, Desk, desk
-from engine.synth.mixing import mix
 from engine.synth.mts import TUNING
 from engine.synth.output import limit_block
 from engine.synth.ring import NEVER, flagged, flagged_since, head, take
@@ -147,7 +147,7 @@ def write_down(p: Stage, sample: int, message: int) -> None:
 @native
 def sound(p: Stage, d: Desk, frames: int, out: int) -> None:
     """The ensemble's samples are those of an offline render. What would be too loud is bent by the limiter, once."""
-    mix(d, frames, out)
+    mix_watched(p.capture, d, frames, out)
     target = single_rows(out, frames, p.outputs)
     for c in range(min(p.outputs, 2)):
         peak = 0.0

@@ -72,6 +72,11 @@ class Tape:
         return int(self._block.ctypes.data)
 
     @property
+    def written(self) -> int:
+        """Frames that have come so far."""
+        return int(read_shared(address(self._memory.written)))
+
+    @property
     def lost(self) -> int:
         """Frames that are not on it."""
         return int(self._memory.lost)

@@ -1,0 +1,117 @@
+// All presets as cards: a drawing of the barrier, what they are, one click to hear them.
+
+import { StringView, wholeString } from "./strings.js";
+
+export class Gallery {
+  constructor({ dialog, list, search, ask, open, colours, say }) {
+    Object.assign(this, { dialog, list, search, ask, open, colours, say });
+    search.addEventListener("input", () => this.filter());
+    dialog.addEventListener("close", () => this.stop());
+  }
+
+  async show(current) {
+    this.dialog.showModal();
+    this.search.value = "";
+    const { presets, error } = await this.ask("presets");
+    if (error) return this.say(error, true);
+    this.list.textContent = "";
+    for (const preset of presets) this.list.append(this.card(preset, preset.name === current));
+    this.filter();
+    this.search.focus();
+  }
+
+  card(preset, current) {
+    const item = document.createElement("li");
+    item.className = "card";
+    item.dataset.text = [preset.name, preset.title, preset.about, ...(preset.tags ?? [])].join(" ").toLowerCase();
+    if (preset.scene) {
+      const canvas = document.createElement("canvas");
+      canvas.setAttribute("role", "img");
+      canvas.setAttribute("aria-label", `The string of ${preset.title} and its barrier`);
+      item.append(canvas);
+      requestAnimationFrame(() => {
+        const view = new StringView(canvas, { window: cardWindow, ruler: false });
+        view.setColours(this.colours());
+        view.setScene(preset.scene);
+        view.swing = 1e-3;
+        view.resized = () => view.draw(plucked(preset.scene));
+        view.resized();
+      });
+    }
+    const inside = document.createElement("div");
+    inside.className = "in";
+    const title = document.createElement("h3");
+    title.textContent = preset.title;
+    const about = document.createElement("p");
+    about.textContent = preset.about;
+    const tags = document.createElement("p");
+    tags.className = "tags";
+    const kind = preset.scene?.barrier ? (preset.scene.barrier.kind === "points" ? "points" : "bridge") : "free string";
+    tags.textContent = [preset.own ? "your own" : "shipped", ...(preset.broken ? ["cannot be read"] : [kind, ...(preset.tags ?? [])])].join(" · ");
+    const does = document.createElement("div");
+    does.className = "does";
+    if (!preset.broken) {
+      const hear = button("Hear", `Hear ${preset.title}`, () => this.hear(preset.name, hear));
+      const open = button(current ? "Open again" : "Open", `Open ${preset.title}`, () => this.open(preset.name));
+      does.append(open, hear);
+    }
+    inside.append(title, about, tags, does);
+    item.append(inside);
+    return item;
+  }
+
+  filter() {
+    const wanted = this.search.value.trim().toLowerCase();
+    for (const card of this.list.children) card.hidden = !wanted.split(/\s+/).every((word) => card.dataset.text.includes(word));
+  }
+
+  async hear(name, control) {
+    const playing = this.playing === control;
+    this.stop();
+    if (playing) return;
+    this.playing = control;
+    control.textContent = "…";
+    const { wave, error } = await this.ask("hear", { name });
+    if (this.playing !== control) return;
+    if (error) {
+      this.stop();
+      return this.say(error, true);
+    }
+    const bytes = Uint8Array.from(atob(wave), (letter) => letter.charCodeAt(0));
+    this.sound = new Audio(URL.createObjectURL(new Blob([bytes], { type: "audio/wav" })));
+    this.sound.onended = () => this.stop();
+    control.textContent = "Stop";
+    this.sound.play().catch(() => this.stop());
+  }
+
+  stop() {
+    this.sound?.pause();
+    if (this.sound) URL.revokeObjectURL(this.sound.src);
+    this.sound = null;
+    if (this.playing) this.playing.textContent = "Hear";
+    this.playing = null;
+  }
+}
+
+function button(word, label, does) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.textContent = word;
+  made.setAttribute("aria-label", label);
+  made.addEventListener("click", does);
+  return made;
+}
+
+function cardWindow(scene) {
+  const whole = wholeString(scene);
+  const heights = scene.barrier?.h ?? [0];
+  return { ...whole, low: Math.max(Math.min(...heights, 0), -3e-3), high: 1e-3 };
+}
+
+// The shape from which a string is let go where it is plucked: a corner.
+function plucked(scene) {
+  const shape = new Float32Array(48);
+  const at = scene.pluck;
+  for (let n = 1; n <= shape.length; n++) shape[n - 1] = (2 * 8e-4 * Math.sin(n * Math.PI * at)) / (n * n * Math.PI ** 2 * at * (1 - at));
+  return { strings: [{ focus: 1, model: 0, shape, size: 48, points: 0, forces: [], key: -1, fade: 1 }] };
+}

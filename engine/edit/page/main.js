@@ -1,0 +1,363 @@
+// Puts the page together: what the server says goes to the drawings, what hands do goes to the server.
+
+import { barrierHandles, stringHandles } from "./dragged.js";
+import { Dialogs } from "./dialogs.js";
+import { Films } from "./films.js";
+import { Frames } from "./frames.js";
+import { Gallery } from "./gallery.js";
+import { Handles } from "./handles.js";
+import { Inspector } from "./inspector.js";
+import { Keyboard } from "./keys.js";
+import { Line } from "./line.js";
+import { Mapped } from "./mapped.js";
+import { webMidi } from "./midi.js";
+import { PagePlayer } from "./player.js";
+import { Energies, Meters, Spectrogram } from "./scope.js";
+import { StringView, aroundBarrier, wholeString } from "./strings.js";
+import { noteName } from "./units.js";
+
+const $ = (id) => document.getElementById(id);
+const dialogs = new Dialogs({
+  said: $("said"), ask: $("ask"), text: $("ask-text"), entry: $("ask-entry"), name: $("ask-name"), error: $("ask-error"), yes: $("ask-yes"),
+});
+const say = (words, bad) => dialogs.say(words, bad);
+
+let state = null;
+let frames = null;
+let newest = null; // the look that is drawn next
+let colours = {};
+let spectrogram = null;
+
+// --- the line -----------------------------------------------------------------------------------------------------------
+
+const line = new Line({ open, event, bytes, closed, refused: (words) => lose(words) });
+const ask = (word, fields) => line.ask(word, fields);
+
+async function granted(word, fields) {
+  const answer = await ask(word, fields);
+  if (answer.error) say(answer.error, true);
+  return answer;
+}
+
+function lose(words) {
+  $("lost").textContent = words;
+  $("lost").hidden = !words;
+}
+
+function open(hello) {
+  lose("");
+  frames = new Frames(hello.frames);
+  if (!spectrogram) {
+    spectrogram = new Spectrogram($("spectrogram"), hello.frames);
+    spectrogram.setColours(colours);
+  }
+  inspector.begin(hello.rows);
+  mapped.begin(hello);
+  showAround(hello.around);
+  show(hello.state);
+  if (player) listen();
+}
+
+function closed() {
+  lose("The editor is not there; this page comes back when it does. The sound, if it goes on, is not lost.");
+  newest = { strings: [] };
+}
+
+function event(said) {
+  if (said.event === "state") show(said);
+  if (said.event === "around") showAround(said);
+  if (said.event === "played") played(said);
+  if (said.event === "heard") document.body.dataset.heard = `${said.what} ${said.ms}`;
+  if (said.event === "refused") say(said.error, true);
+  if (said.event === "said") say(said.text);
+}
+
+function bytes(buffer) {
+  const kind = frames?.kind(buffer);
+  if (kind === "look") {
+    newest = frames.pictures(buffer);
+    const focus = newest.strings.find((s) => s.focus);
+    energies.add(focus);
+    showStrings(newest);
+  } else if (kind === "film") {
+    films.show(frames.pictures(buffer));
+    $("film").setAttribute("aria-pressed", "false");
+    $("film").textContent = "Film the next pluck";
+  } else if (kind === "meter") {
+    const reading = frames.meter(buffer);
+    meters.set(reading);
+    spectrogram.add(reading.column);
+    sounded = true;
+  } else if (kind === "sound") player?.play(buffer);
+}
+
+// --- drawings -----------------------------------------------------------------------------------------------------------
+
+const whole = new StringView($("whole"), { window: wholeString });
+const loupe = new StringView($("loupe"), { window: aroundBarrier, loupe: true });
+const onWhole = new Handles(whole, $("whole-view"));
+const onLoupe = new Handles(loupe, $("loupe-view"));
+const energies = new Energies($("energy"), $("energy-said"));
+const meters = new Meters($("meters"), $("load-said"));
+const films = new Films({ reel: $("reel"), scrub: $("scrub"), speed: $("speed"), freeze: $("freeze") });
+let sounded = false;
+let before = performance.now();
+
+function frame(now) {
+  requestAnimationFrame(frame);
+  const seconds = Math.min((now - before) / 1e3, 0.1);
+  before = now;
+  const picture = films.next(seconds) ?? (films.frozen ? frozen : newest);
+  if (!films.frozen) frozen = newest;
+  if (picture && state) {
+    whole.draw(picture);
+    loupe.draw(picture);
+  }
+  energies.draw(colours);
+  meters.draw(colours);
+  if (sounded) spectrogram.draw(colours);
+  sounded = false;
+  drawn += 1;
+  document.body.dataset.frames = drawn;
+}
+
+let frozen = null;
+let drawn = 0;
+
+function takeColours() {
+  const style = getComputedStyle(document.documentElement);
+  const named = { ground: "ground", sunk: "sunk", edge: "edge", edgeStrong: "edge-strong", ink: "ink", soft: "soft", accent: "accent", touch: "touch", kin: "kin", ghost: "ghost", barrier: "barrier" };
+  colours = Object.fromEntries(Object.entries(named).map(([name, word]) => [name, style.getPropertyValue(`--${word}`).trim()]));
+  const stops = [colours.sunk, colours.barrier, colours.accent, colours.ink].map(channels);
+  colours.ramp = new Uint8Array(3 * 256);
+  for (let n = 0; n < 256; n++) {
+    const at = (n / 255) * (stops.length - 1);
+    const k = Math.min(Math.floor(at), stops.length - 2);
+    for (let c = 0; c < 3; c++) colours.ramp[3 * n + c] = stops[k][c] + (at - k) * (stops[k + 1][c] - stops[k][c]);
+  }
+  whole.setColours(colours);
+  loupe.setColours(colours);
+  spectrogram?.setColours(colours);
+}
+
+const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  takeColours();
+}
+
+const light = matchMedia("(prefers-color-scheme: light)");
+setTheme(localStorage.getItem("theme") ?? (light.matches ? "light" : "dark"));
+light.addEventListener("change", () => localStorage.getItem("theme") ?? setTheme(light.matches ? "light" : "dark"));
+$("theme").addEventListener("click", () => {
+  const theme = document.documentElement.dataset.theme === "light" ? "dark" : "light";
+  localStorage.setItem("theme", theme);
+  setTheme(theme);
+});
+
+// --- the preset ---------------------------------------------------------------------------------------------------------
+
+// Of a hand that moves on, only the last wish waits: the server is never asked faster than it answers.
+const wishes = new Map();
+
+function set(path, value, gesture = 0) {
+  const wish = wishes.get(path);
+  if (wish) {
+    Object.assign(wish, { value, gesture });
+    return (wish.next ??= new Promise((resolve) => (wish.resolve = resolve)));
+  }
+  const mine = {};
+  wishes.set(path, mine);
+  return ask("set", { path, value, gesture }).then((answer) => {
+    wishes.delete(path);
+    if (mine.next) set(path, mine.value, mine.gesture).then(mine.resolve);
+    return answer;
+  });
+}
+
+const setFromDrawing = (path, value, gesture) => set(path, value, gesture).then(({ error }) => error && say(error.split("\n")[0], true));
+const inspector = new Inspector({ box: $("rows"), search: $("find-key"), help: $("help"), set, remove: (path) => ask("remove", { path }) });
+const mapped = new Mapped({ body: $("map-rows"), ask, say });
+
+function show(said) {
+  const other = state?.name !== said.name;
+  const before = state;
+  state = said;
+  $("name").textContent = state.title;
+  $("star").textContent = state.changed ? "✱" : "";
+  $("title").setAttribute("aria-label", `${state.title}${state.changed ? ", changed" : ""}: all presets`);
+  $("about").textContent = state.about;
+  document.title = `${state.changed ? "✱ " : ""}${state.title} · Jawari`;
+  enable($("undo"), state.undo, "Undo");
+  enable($("redo"), state.redo, "Redo");
+  $("revert").disabled = !state.changed;
+  const isB = state.side === "B";
+  $("side").innerHTML = isB ? "<span>A</span><b>B</b>" : "<b>A</b><span>B</span>";
+  $("side").setAttribute("aria-label", `Side ${state.side} is heard; hear side ${isB ? "A" : "B"}`);
+  $("record").setAttribute("aria-pressed", String(state.recording));
+  $("record").querySelector(".word").textContent = state.recording ? "Stop" : "Record";
+  whole.lengths = loupe.lengths = state.lengths;
+  whole.setScene(state.scene);
+  if (other || JSON.stringify(before.scene.barrier) !== JSON.stringify(state.scene.barrier)) showLoupe(other);
+  onWhole.set(stringHandles(state, setFromDrawing));
+  inspector.show(state);
+  mapped.show(state);
+}
+
+// While a barrier is dragged the loupe stays where it is: what is held must not run away.
+function showLoupe(other) {
+  if (other || !onLoupe.held) loupe.setScene(state.scene);
+  else {
+    const { seen } = loupe;
+    loupe.setScene(state.scene);
+    loupe.seen = seen;
+  }
+  onLoupe.set(barrierHandles(state, setFromDrawing));
+}
+
+function enable(button, what, word) {
+  button.disabled = !what;
+  button.title = what ? `${word}: ${what}` : `${word}: nothing`;
+}
+
+async function move(word) {
+  const { what, error } = await granted(word);
+  if (!error && what) say(`${word === "undo" ? "Undone" : "Done again"}: ${what}`);
+}
+
+async function openPreset(name) {
+  let answer = await granted("open", { name });
+  if (answer.ask) {
+    if (!(await dialogs.confirm(`${answer.ask}. Open another one all the same?`, "Open"))) return;
+    answer = await granted("open", { name, lose: true });
+  }
+  if (!answer.error) gallery.dialog.close();
+}
+
+async function save() {
+  const take = async (name) => {
+    let answer = await ask("save", { name });
+    if (answer.ask) {
+      if (!(await dialogs.confirm(answer.ask, "Replace"))) return "choose another name";
+      answer = await ask("save", { name, replace: true });
+    }
+    if (!answer.error) say(`Saved as ${answer.saved}`);
+    return answer.error ?? "";
+  };
+  if (state.own) {
+    const error = await take(state.name);
+    if (error) say(error, true);
+  } else await dialogs.naming("Save among your own presets, where every command finds it by this name.", "Save", `my ${state.name}`, take);
+}
+
+async function record() {
+  const { said, recording, folder } = await granted("record", { on: !state.recording });
+  if (recording) say(`Recording ${recording}`);
+  if (said) say(`${said}, in ${folder}`);
+}
+
+async function share() {
+  const { name, text } = await granted("text");
+  if (text === undefined) return;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/yaml" }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+const gallery = new Gallery({ dialog: $("gallery"), list: $("cards"), search: $("search"), ask, open: openPreset, colours: () => colours, say });
+$("title").addEventListener("click", () => gallery.show(state?.name));
+$("undo").addEventListener("click", () => move("undo"));
+$("redo").addEventListener("click", () => move("redo"));
+$("revert").addEventListener("click", () => granted("revert"));
+$("side").addEventListener("click", () => granted("switch"));
+$("save").addEventListener("click", save);
+$("record").addEventListener("click", record);
+$("share").addEventListener("click", share);
+$("silence").addEventListener("click", () => granted("silence"));
+$("mapped").addEventListener("click", () => $("map").showModal());
+addEventListener("keydown", (pressed) => {
+  const word = pressed.ctrlKey || pressed.metaKey ? pressed.key.toLowerCase() : pressed.key === "Escape" ? "escape" : "";
+  if (document.querySelector("dialog[open]")) return;
+  const does = { z: () => move(pressed.shiftKey ? "redo" : "undo"), y: () => move("redo"), s: save, b: () => granted("switch") }[word];
+  if (word === "escape" && !pressed.target.matches?.("input")) granted("silence");
+  if (!does || (word === "z" && pressed.target.matches?.("input[type=text],input[type=search]"))) return;
+  pressed.preventDefault();
+  does();
+});
+
+// --- playing ------------------------------------------------------------------------------------------------------------
+
+const keyboard = new Keyboard($("keys"), (key, velocity) => ask("note", { key, velocity }));
+$("bend").addEventListener("input", () => ask("bend", { value: Number($("bend").value) }));
+for (const name of ["change", "pointerup"]) $("bend").addEventListener(name, () => (($("bend").value = 0), ask("bend", { value: 0 })));
+$("wheel").addEventListener("input", () => ask("controller", { number: 1, value: Number($("wheel").value) }));
+$("pressure").addEventListener("input", () => ask("pressure", { value: Number($("pressure").value) }));
+$("sustain").addEventListener("change", () => ask("controller", { number: 64, value: $("sustain").checked ? 127 : 0 }));
+$("webmidi").addEventListener("click", () => webMidi((data) => ask("midi", { data }), say));
+
+// What is played elsewhere shows here; nobody reads it out.
+function played({ notes = [], controllers = {}, bends = {}, pressures = {} }) {
+  for (const [key, velocity] of notes) keyboard.mark(key, velocity > 0);
+  for (const [place, value] of Object.entries(controllers)) {
+    const number = place.split(":")[1];
+    mapped.moved(number, value);
+    if (number === "1" && document.activeElement !== $("wheel")) $("wheel").value = value;
+    if (number === "64") $("sustain").checked = value >= 64;
+  }
+  for (const value of Object.values(bends)) if (document.activeElement !== $("bend")) $("bend").value = value;
+  for (const value of Object.values(pressures)) if (document.activeElement !== $("pressure")) $("pressure").value = value;
+}
+
+function showStrings({ strings }) {
+  const keys = [...new Set(strings.map((s) => s.key))].sort((a, b) => a - b);
+  const shape = keys.join();
+  if (shape === showStrings.shape || document.activeElement === $("focus")) return;
+  showStrings.shape = shape;
+  const chosen = $("focus").value;
+  const options = [new Option("the last string", "-1"), ...keys.map((key) => new Option(noteName(key), key))];
+  if (chosen !== "-1" && !keys.includes(Number(chosen))) options.push(new Option(noteName(Number(chosen)), chosen));
+  $("focus").replaceChildren(...options);
+  $("focus").value = chosen;
+}
+
+$("focus").addEventListener("change", () => ask("focus", { key: Number($("focus").value) }));
+const slipSaid = () => {
+  const slip = Number($("slip").value);
+  $("slip-said").textContent = slip === 0 ? "standing still" : `${(Math.abs(slip) * 60).toFixed(1)} periods a second${slip < 0 ? ", backwards" : ""}`;
+};
+$("slip").addEventListener("input", () => (slipSaid(), ask("strobe", { slip: Number($("slip").value) })));
+slipSaid();
+$("freeze").addEventListener("click", () => films.freeze(!films.frozen));
+$("film").addEventListener("click", async () => {
+  const { armed } = await granted("film", { length: 256 });
+  $("film").setAttribute("aria-pressed", String(Boolean(armed)));
+  $("film").textContent = armed ? "Waiting for a pluck …" : "A film is being taken";
+});
+$("back").addEventListener("click", () => films.step(-1));
+$("on").addEventListener("click", () => films.step(1));
+$("live").addEventListener("click", () => films.live());
+
+let player = null;
+
+function showAround({ device, card, rate, block, latency, ports }) {
+  const where = card ? device || "waiting for the sound card" : `${device}: heard in this page`;
+  const ms = card && latency ? `, ${(latency * 1e3).toFixed(0)} ms` : "";
+  $("device").textContent = `${where}; ${rate / 1000} kHz, blocks of ${block}${ms}${ports.length ? `; ${ports.join(", ")}` : ""}`;
+  $("listen").hidden = card;
+}
+
+async function listen() {
+  const { rate, channels, error } = await granted("sound", { on: true });
+  if (error) return;
+  await player?.end();
+  player = new PagePlayer();
+  await player.begin(rate, channels);
+  $("listen").textContent = "Heard here";
+  $("listen").disabled = true;
+}
+
+$("listen").addEventListener("click", listen);
+requestAnimationFrame(frame);

@@ -1,0 +1,156 @@
+"""Recording from the page: the events as a MIDI file, the sound as the card got it, the preset beside them.
+
+A take begins in silence, on a sample where an instrument that was just made would stand alike, with what the channels
+had been told before. So the MIDI file, rendered on the preset that lies beside it, gives the samples of the WAV.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine import messages as midi
+from engine.edit.errors import AskedError
+from engine.files.unfinished import free_names
+from engine.layout import seen
+from engine.live.player import Player
+from engine.live.recorder import written
+from engine.live.sound_take import SoundTake
+from engine.live.thread.tape import Tape
+from engine.music.take import Take
+from engine.preset.files import own_folder
+from engine.synth.instrument import Instrument
+from engine.synth.memory import CHANNELS, CONTROLLERS, TICK, UNMOVED, Machine
+
+QUIET = 2.0  # s in which all strings fall silent
+
+
+def folder() -> Path:
+    """Where takes go: beside the user's own presets."""
+    return own_folder().parent / "takes"
+
+
+class Takes:
+    """At most one take at a time, of one player."""
+
+    def __init__(self, player: Player) -> None:
+        self._player = player
+        self._take: Take | None = None
+        self._sound: SoundTake | None = None
+        self._tapes: list[Tape] = []  # the audio thread may be writing to the last one still
+        self._start, self._path = 0, Path()
+        self.shaped = 0  # how often the preset was changed during the take
+
+    @property
+    def running(self) -> bool:
+        """Whether one is being recorded."""
+        return self._take is not None
+
+    def begin(self, name: str, text: str, instrument: Instrument) -> Path:
+        """Silence, then a new take; the path of its MIDI file."""
+        if self.running:
+            raise AskedError("a take is being recorded; stop it first")
+        folder().mkdir(parents=True, exist_ok=True)
+        self._path = next(path for path in free_names(folder() / f"{name}.mid") if not path.exists())
+        preset = self._path.with_suffix(".yaml")
+        preset.write_bytes(text.encode("utf-8"))
+        self._fall_silent(instrument)
+        player = self._player
+        facts: dict[str, Any] = {
+            "sample_rate": player.sample_rate,
+            "bank": [str(preset)],
+            "map": [],
+            "set": [],
+            "tuning": None,
+            "polyphony": instrument.polyphony,
+            "oversample": instrument.oversample,
+            "mono": player.channels == 1,
+        }
+        delay = (player.seats.latency or 0) - instrument.latency  # by which events are later, so that all designs fit
+        tape = Tape(player.sample_rate, player.channels)
+        sound = SoundTake.begin(self._path.with_suffix(".wav"), player.sample_rate, tape)
+        take = Take.begin(self._path, player.sample_rate, facts)
+        player.new_events("take")
+        self._tapes.append(tape)
+        player.record(tape)
+        try:
+            self._start = self._beginning(tape) - delay
+        except AskedError:
+            player.stop_recording()
+            for begun in (sound, take):
+                begun.file.remove()
+            raise
+        take.add(np.array(list(self._told()), np.int64).reshape(-1, 2))
+        self._take, self._sound, self.shaped = take, sound, 0
+        return self._path
+
+    def tick(self) -> None:
+        """Have on disk what has come."""
+        if self._take is not None and self._sound is not None:
+            rows = self._player.new_events("take").copy()
+            rows[:, 0] -= self._start
+            self._take.add(rows[rows[:, 0] >= 0])
+            self._sound.collect()
+
+    def end(self) -> tuple[str, list[Path]]:
+        """Finish it: what is to be said, and the files."""
+        take, sound = self._take, self._sound
+        if take is None or sound is None:
+            raise AskedError("nothing is being recorded")
+        self._player.stop_recording()
+        time.sleep(2.0 * self._player.block_size / self._player.sample_rate)
+        self.tick()
+        self._take = self._sound = None
+        length = sound.length
+        files = [written(take, self._path), written(sound, self._path.with_suffix(".wav"))]
+        said = f"{length} in {files[0].name} and {files[1].name}"
+        if self.shaped:
+            said += "; the preset was changed meanwhile: that is in the sound, not in the MIDI file"
+        return said, [*files, self._path.with_suffix(".yaml")]
+
+    def close(self) -> None:
+        """Finish what is being recorded, at the end of a session."""
+        if self.running:
+            self.end()
+
+    def _fall_silent(self, instrument: Instrument) -> None:
+        """End all sound, and wait until the instrument is as one just made."""
+        for channel in range(CHANNELS):
+            self._player.send([midi.CONTROL | channel, midi.ALL_SOUND_OFF, 0])
+        end = time.monotonic() + QUIET
+        while not instrument.machine.idle:
+            if time.monotonic() > end:
+                raise AskedError("the strings do not fall silent; is the sound card running?")
+            time.sleep(0.01)
+
+    def _beginning(self, tape: Tape) -> int:
+        """The sample that the tape begins with."""
+        clock, found = self._player.stage.clock, -1
+        end = time.monotonic() + QUIET
+        while time.monotonic() < end:
+            before, length, after = int(clock.sample), tape.written, int(clock.sample)
+            if before == after and length and before - length == found:
+                if found % TICK:
+                    raise AskedError(f"blocks of {self._player.block_size} frames cannot be recorded; take 64 or 128")
+                return found
+            found = before - length if before == after and length else -1
+            time.sleep(0.004)
+        raise AskedError("no block comes from the sound card; is it running?")
+
+    def _told(self) -> Iterator[tuple[int, int]]:
+        """What the channels have been told so far, as events."""
+        told = seen(Machine, int(self._player.seats.desk.listener))
+        for c in range(CHANNELS):
+            channel = told.channels[c]
+            for number in range(CONTROLLERS):
+                if channel.position[number] != UNMOVED and number not in (*midi.PARAMETERS, midi.ALL_SOUND_OFF):
+                    yield 0, midi.packed(midi.CONTROL | c, number, int(channel.position[number]))
+            if channel.position[CONTROLLERS] != UNMOVED:
+                yield 0, midi.packed(midi.PRESSURE | c, int(channel.position[CONTROLLERS]))
+            if channel.bend:
+                wheel = int(channel.bend) + 8192
+                yield 0, midi.packed(midi.WHEEL | c, wheel & 0x7F, wheel >> 7)

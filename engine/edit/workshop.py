@@ -1,0 +1,208 @@
+"""Designs behind the player's back: what a turned knob makes of the instrument, as fast as it can be heard.
+
+Of several wishes the newest counts. Keys that sound are designed first and taken over at once; then all the others; and
+once the knob has rested, every key is rehearsed, so that it is as loud as those of any preset. Until then keys keep the
+gain that they had. States that have been heard before are kept, and come back without a design.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.compiled import now
+from engine.errors import EngineError
+from engine.live.player import Player
+from engine.preset.loader import Preset
+from engine.synth.bank import Designed, Setup, design
+from engine.synth.image import designed_or_kept
+from engine.synth.instrument import Instrument
+from engine.synth.keys import design_key
+from engine.synth.memory import FREE, KEYS
+from engine.units import db_to_gain
+
+REST = 0.3  # s that nothing is wished for before keys are rehearsed
+KEPT = 8  # states whose designs are kept
+PATIENCE = 0.25  # s in which the audio thread takes over what it was given
+ONCE = 4  # keys that are designed between two looks at newer wishes
+MIDDLE = 54  # a key that is heard where none sounds
+
+Gains = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What should sound, since when it is wished for, and whether its pickups are new, so that no old gain fits."""
+
+    text: str
+    preset: Preset
+    since: int  # ns
+    other_ears: bool = False
+
+
+class Workshop:
+    """A thread that designs, for one player. `tell` hears what has happened: it must not wait."""
+
+    def __init__(self, player: Player, make: Callable[[Preset], Setup], tell: Callable[[dict[str, Any]], None]) -> None:
+        self._player, self._make, self._tell = player, make, tell
+        self._newest: Wish | None = None
+        self._wished, self._ended = threading.Condition(), False
+        self._kept: OrderedDict[str, Designed] = OrderedDict()  # whole and rehearsed, by text
+        self._gains: Gains = np.ones(KEYS)  # of what is played now, without the preset's own
+        self._thread = threading.Thread(target=self._run, name="workshop", daemon=True)
+        self._rehearsal: threading.Thread | None = None
+        self.instrument: Instrument | None = None
+        self.settled = threading.Event()  # nothing is left to be done
+
+    def begin(self, text: str, preset: Preset) -> Instrument:
+        """The first instrument, whole; the thread starts."""
+        setup = self._make(preset)
+        designed = designed_or_kept(setup)
+        self.instrument = self._laid_out(setup, designed)
+        self._remember(text, designed, preset)
+        self._player.follow(self.instrument)
+        self.settled.set()
+        self._thread.start()
+        return self.instrument
+
+    def wish(self, wish: Wish) -> None:
+        """Have this heard, instead of whatever was wished for before."""
+        with self._wished:
+            self._newest = wish
+            self.settled.clear()
+            self._wished.notify()
+
+    def close(self) -> None:
+        """End the thread."""
+        with self._wished:
+            self._ended = True
+            self._wished.notify()
+        if self._thread.is_alive():
+            self._thread.join(5.0)
+
+    def _run(self) -> None:
+        while True:
+            with self._wished:
+                self._wished.wait_for(lambda: self._newest is not None or self._ended)
+                wish, self._newest = self._newest, None
+            if self._ended or wish is None:
+                return
+            try:
+                self._grant(wish)
+            except EngineError as error:
+                self._tell({"event": "refused", "error": str(error)})
+            except MemoryError:
+                self._tell({"event": "refused", "error": "there is not enough memory for this design"})
+            with self._wished:
+                if self._newest is None:
+                    self.settled.set()
+
+    def _stale(self) -> bool:
+        return self._newest is not None or self._ended
+
+    def _grant(self, wish: Wish) -> None:
+        setup, preset = self._make(wish.preset), wish.preset
+        if wish.text in self._kept:
+            self._kept.move_to_end(wish.text)
+            self._hand_over(setup, self._kept[wish.text], wish, "kept")
+            self._gains = self._kept[wish.text].keys.gain / db_to_gain(preset.gain)
+            return
+        sounding = self._sounding()
+        if wish.other_ears:  # a few keys are heard at once: an old gain could be a thousand times wrong
+            rehearsed = design(setup, set(sounding[:2] or [MIDDLE]))
+            self._gains = rehearsed.keys.gain / db_to_gain(preset.gain)
+        loud = self._gains * db_to_gain(preset.gain)
+        if sounding:
+            self._hand_over(setup, design(setup, set(sounding), loud), wish, "sounding")
+        if not self._prepare(setup, sounding or [MIDDLE]):
+            return
+        self._hand_over(setup, design(setup, None, loud), wish, "whole")
+        with self._wished:
+            if self._wished.wait_for(self._stale, REST):
+                return
+        designed = self._rehearsed(setup)
+        if designed is None:
+            return
+        self._remember(wish.text, designed, preset)
+        self._hand_over(setup, designed, wish, "rehearsed")
+
+    def _rehearsed(self, setup: Setup) -> Designed | None:
+        """All keys rehearsed, in a thread of their own: a wish that comes meanwhile does not wait, and this is None."""
+        found: list[Designed] = []
+
+        def rehearse() -> None:
+            with suppress(EngineError, MemoryError):  # it plays already: only its loudness stays as it was
+                found.append(design(setup))
+
+        while self._rehearsal is not None and self._rehearsal.is_alive():  # one that nobody waits for any more
+            if self._waited():
+                return None
+        self._rehearsal = threading.Thread(target=rehearse, name="rehearsal", daemon=True)
+        self._rehearsal.start()
+        while self._rehearsal.is_alive():
+            if self._waited():
+                return None
+        return found[0] if found and not self._stale() else None
+
+    def _waited(self) -> bool:
+        """Wait a little; whether a newer wish has come."""
+        with self._wished:
+            return bool(self._wished.wait_for(self._stale, 0.01))
+
+    def _prepare(self, setup: Setup, near: list[int]) -> bool:
+        """Design all keys, the nearest first; what is designed is not designed again. False if a newer wish came."""
+        preset, rate = setup.preset, setup.sample_rate * setup.oversample
+        order = sorted(range(KEYS), key=lambda key: min(abs(key - other) for other in near))
+        self._held = []
+        for n, key in enumerate(order):
+            if n % ONCE == 0:
+                if self._stale():
+                    return False
+                time.sleep(0)  # others want the interpreter, too
+            hz = setup.tuning.frequencies[key]
+            self._held.append(design_key(preset.problem, preset.model, preset.keys, hz, rate, preset.tracking))
+        return not self._stale()
+
+    def _hand_over(self, setup: Setup, designed: Designed, wish: Wish, what: str) -> None:
+        """Have the audio thread take it over; return when it has."""
+        instrument = self._laid_out(setup, designed)
+        number = self._player.follow(instrument)
+        end = time.monotonic() + PATIENCE
+        while number < 0 and time.monotonic() < end:
+            time.sleep(0.005)
+            number = self._player.follow(instrument)
+        if number < 0:
+            self._tell({"event": "refused", "error": "too many designs are still ringing; let them fade"})
+            return
+        partial, whole = what == "sounding", self.instrument
+        while not self._player.taken(number) and time.monotonic() < end:
+            time.sleep(0.0005)
+        self._player.let_go_before(number, whole if partial else None)
+        if not partial:
+            self.instrument = instrument
+        self._tell({"event": "heard", "what": what, "ms": round((now() - wish.since) * 1e-6, 2)})
+
+    def _laid_out(self, setup: Setup, designed: Designed) -> Instrument:
+        return Instrument.of(setup, designed, self._player.block_size)
+
+    def _remember(self, text: str, designed: Designed, preset: Preset) -> None:
+        self._kept[text] = designed
+        self._gains = designed.keys.gain / db_to_gain(preset.gain)
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+
+    def _sounding(self) -> list[int]:
+        """Keys whose strings sound, wherever."""
+        keys: set[int] = set()
+        for instrument in self._player.instruments():
+            voices = instrument.machine.voices
+            keys |= {int(key) for key in voices.key[voices.state != FREE]}
+        return sorted(keys)

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Measure the editor: how soon a turned knob is heard, what an open page costs, whether blocks come late for it.
+
+    python3 scripts/measure_editor.py [--seconds 20] [--preset sitar ...]
+
+On JACK's dummy card if there is one, at 128 frames. With and without a page in turns, since other programs' load is
+everybody's. Results go to scripts/measured/editor.json, from which scripts/make_tables.py writes its table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import aiohttp
+import numpy as np
+from virtual_card import jack_server, missing
+
+from engine.profiling.computer import computer
+
+RESULT = ROOT / "scripts" / "measured" / "editor.json"
+KEYS = {"sitar": (49, 54, 56, 61), "slap-bass": (31, 38, 43, 46)}  # that ring
+KNOBS = {"sitar": ("barrier.curvature", 0.5, 0.005, "1/m"), "slap-bass": ("string.loss.s2", 2e-4, 2e-6, "m²/s")}
+TURNS = 30.0  # Hz
+
+
+class Editor:
+    """The program, and how much of a core it has used."""
+
+    def __init__(self, preset: str, environment: dict[str, str], card: bool) -> None:
+        command = [sys.executable, "-m", "engine.cli", "edit", preset, "--no-browser", "--midi", "none"]
+        self.process = subprocess.Popen(
+            command + ([] if card else ["--device", "none"]),
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+        assert self.process.stderr is not None
+        found = next(m for line in self.process.stderr if (m := re.search(r":(\d+)/#(\S+)", line)))
+        self.port, self.token = found.groups()
+
+    @property
+    def used(self) -> float:
+        """Seconds of processor so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def line(self, session: Any) -> Any:
+        own = f"127.0.0.1:{self.port}"
+        return session.ws_connect(f"http://{own}/line", protocols=("jawari", self.token), origin=f"http://{own}")
+
+
+async def ring(line: Any, keys: tuple[int, ...]) -> None:
+    for key in keys:
+        await line.send_str(json.dumps({"do": "note", "key": key, "velocity": 100}))
+
+
+async def seen(line: Any, seconds: float) -> dict[str, Any]:
+    """What a page is told in this time."""
+    found: dict[str, Any] = {"frames": 0, "heard": [], "lost": None, "blocks": None, "answers": []}
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        try:
+            message = await line.receive(left)
+        except TimeoutError:
+            break
+        if message.type is aiohttp.WSMsgType.BINARY:
+            numbers = np.frombuffer(message.data, np.float32)
+            found["frames"] += numbers[0] == 0
+            if numbers[0] == 2:
+                found["lost"], found["blocks"] = int(numbers[6]), int(numbers[7])
+        elif message.type is aiohttp.WSMsgType.TEXT:
+            said = json.loads(message.data)
+            if said.get("event") == "heard" and said["what"] == "sounding":
+                found["heard"].append(said["ms"])
+    return found
+
+
+async def measure(editor: Editor, preset: str, seconds: float) -> dict[str, Any]:
+    keys, (path, start, by, unit) = KEYS[preset], KNOBS[preset]
+    alone, watched, lost_alone, lost_watched, blocks, frames = [], [], 0, 0, 0, 0
+    async with aiohttp.ClientSession() as session:
+        for _ in range(3):  # in turns
+            async with editor.line(session) as line:
+                await ring(line, keys)
+                before = await seen(line, 0.3)
+                used, begun = editor.used, time.monotonic()
+                found = await seen(line, seconds / 3)
+                watched.append((editor.used - used) / (time.monotonic() - begun))
+                frames += found["frames"]
+                lost_watched += found["lost"] - before["lost"]
+                blocks += found["blocks"] - before["blocks"]
+            used, begun = editor.used, time.monotonic()
+            await asyncio.sleep(seconds / 3)
+            alone.append((editor.used - used) / (time.monotonic() - begun))
+            async with editor.line(session) as line:
+                after = await seen(line, 0.3)
+                lost_alone += after["lost"] - found["lost"]
+        async with editor.line(session) as line:
+            await ring(line, keys)
+
+            async def turn() -> None:
+                for n in range(int(seconds * TURNS)):
+                    value = f"{start + by * (n % 60):.6g} {unit}"
+                    await line.send_str(json.dumps({"do": "set", "path": path, "value": value, "gesture": 1}))
+                    if n % 60 == 0:
+                        await ring(line, keys)
+                    await asyncio.sleep(1.0 / TURNS)
+
+            task = asyncio.create_task(turn())
+            turned = await seen(line, seconds + 0.5)
+            await task
+    heard = np.array(turned["heard"])
+    return {
+        "preset": preset,
+        "changes": int(seconds * TURNS),
+        "heard": len(heard),
+        "p50": float(np.quantile(heard, 0.5)),
+        "p99": float(np.quantile(heard, 0.99)),
+        "worst": float(heard.max()),
+        "page": float(np.median(watched) - np.median(alone)),
+        "frames": frames / seconds,
+        "blocks": blocks,
+        "lost_alone": lost_alone,
+        "lost_watched": lost_watched,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--preset", nargs="+", default=list(KEYS), choices=list(KEYS))
+    args = parser.parse_args()
+    rows, stamp = [], {"computer": computer(), "date": date.today().isoformat()}
+    with tempfile.TemporaryDirectory() as name:
+        card = not missing()
+        for preset in args.preset:
+            if card:
+                with jack_server(Path(name), period=128, real_time=True) as server:
+                    editor = Editor(preset, server.environment, card)
+                    rows.append(asyncio.run(measure(editor, preset, args.seconds)))
+                    editor.process.send_signal(2)
+                    editor.process.wait(20)
+            else:
+                editor = Editor(preset, dict(os.environ), card)
+                rows.append(asyncio.run(measure(editor, preset, args.seconds)))
+                editor.process.send_signal(2)
+                editor.process.wait(20)
+            print(json.dumps(rows[-1]), flush=True)
+    RESULT.write_text(json.dumps({**stamp, "card": card, "rows": rows}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,260 @@
+"""What is edited and played, without a browser and without a card: blocks are asked for by hand."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from virtual_card import wait_for
+
+from engine.compiled import now
+from engine.edit import workshop
+from engine.edit.errors import AskedError
+from engine.edit.requests import TABLE, Request
+from engine.edit.studio import Studio
+from engine.errors import EngineError, PresetError
+from engine.files.errors import FileError
+from engine.live.player import Player
+from engine.live.thread.block import run_block
+from engine.preset.files import OWN_FOLDER
+from engine.preset.loader import load_preset
+from engine.synth.ensemble import Seats
+from engine.synth.memory import FREE
+
+PRESET = """\
+name: Small
+about: A wire over a bridge.   # to be changed
+string: {length: 1 m, density: 1.17 g/m, tension: 180.5 N, loss: {s0: 0.3, s1: 0.02, s3: 1e-5}}
+barrier:
+  profile: parabola
+  to: 60 mm
+  curvature: 0.75   # of the bridge
+  points: 6
+excitation: {position: 0.3, force: 1 N, duration: 4 ms}
+pickups: [{at: 0.1}]
+polyphony: 4
+"""
+BLOCK = 128
+
+
+class Room:
+    """A studio, and a thread in the place of the card's."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "small.yaml"
+        self.path.write_text(PRESET, encoding="utf-8")
+        self.player = Player(48_000.0, BLOCK, 2, None, Seats(2, 14))
+        self.told: list[dict[str, Any]] = []
+        self.studio = Studio(self.path, self.player, self.told.append)
+        self.sound: list[Any] = []
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.play, daemon=True)
+        self.thread.start()
+
+    def play(self) -> None:
+        out = np.zeros((BLOCK, 2), np.float32)
+        while not self.ended.wait(0.002):
+            run_block(self.player.address, BLOCK, out.ctypes.data, 0, now())
+            self.sound.append(out.copy())
+
+    def ask(self, word: str, **fields: Any) -> dict[str, Any]:
+        whole = {name: field.default for name, field in TABLE[word].items()}
+        return self.studio.answer(Request(word, {**whole, **fields}, 0))
+
+    def settle(self) -> None:
+        wait_for(self.studio.workshop.settled.is_set, "the workshop does not settle", 60.0)
+
+    def heard(self) -> list[str]:
+        found = [told["what"] for told in self.told if told["event"] == "heard"]
+        self.told.clear()
+        return found
+
+    def sounding(self) -> list[int]:
+        return sorted(
+            int(voice.key) for i in self.player.instruments() for voice in i.machine.voices if voice.state != FREE
+        )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("edit")
+
+
+@pytest.fixture
+def room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    monkeypatch.setenv(OWN_FOLDER, str(folder / "own" / "presets"))
+    made = Room(folder)
+    yield made
+    made.studio.close()
+    made.ended.set()
+    made.thread.join()
+
+
+def test_a_knob_is_heard_while_a_string_rings_and_then_all_keys_are_rehearsed(room: Room) -> None:
+    room.ask("note", key=50, velocity=100)
+    wait_for(lambda: room.sounding() == [50], "the note does not begin")
+    room.ask("set", path="barrier.curvature", value="1.5 1/m")
+    room.settle()
+    assert room.heard() == ["sounding", "whole", "rehearsed"]
+    wait_for(lambda: room.sounding() == [50], "it does not go on in one place")
+    assert room.studio.workshop.instrument is not None
+    assert room.studio.workshop.instrument.preset == load_preset(room.path, {"barrier.curvature": 1.5})
+    wait_for(lambda: len(room.player.instruments()) == 1, "designs that nobody hears do not go")
+    loud = np.abs(np.concatenate(room.sound)).max()
+    assert 0.0 < loud < 1.0
+
+
+def test_of_many_wishes_the_newest_counts(room: Room) -> None:
+    for n in range(40):
+        room.ask("set", path="barrier.curvature", value=f"{0.5 + 0.01 * n:.2f} 1/m", gesture=5)
+    room.settle()
+    found = room.heard()
+    assert found[-1] == "rehearsed"
+    assert found.count("rehearsed") == 1
+    state = room.studio.state()
+    assert state["texts"]["barrier.curvature"] == "0.89 1/m"
+    assert state["undo"] == "barrier.curvature"
+    room.ask("undo")
+    assert room.studio.state()["undo"] == ""  # one gesture, one entry
+    room.settle()
+    assert room.heard() == ["kept"]  # it was heard before: nothing is designed
+
+
+def test_a_wish_does_not_wait_for_a_rehearsal(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It goes on by itself, and nobody wants it any more."""
+    real, hold, held = workshop.design, threading.Event(), threading.Event()
+
+    def slow(setup: Any, only: Any = None, loud: Any = None) -> Any:
+        if only is None and loud is None:
+            held.set()
+            assert hold.wait(60.0)
+        return real(setup, only, loud)
+
+    monkeypatch.setattr(workshop, "design", slow)
+    room.ask("set", path="barrier.curvature", value="1.1 1/m")
+    assert held.wait(60.0)
+    room.told.clear()
+    room.ask("set", path="barrier.curvature", value="1.2 1/m")
+    wait_for(lambda: "whole" in [told.get("what") for told in room.told], "the wish waits", 60.0)
+    hold.set()
+    room.settle()
+    assert room.heard()[-1] == "rehearsed"
+    assert room.studio.workshop.instrument is not None
+    assert room.studio.workshop.instrument.preset == load_preset(room.path, {"barrier.curvature": 1.2})
+
+
+def test_a_wrong_value_is_the_loaders_sentence_and_changes_nothing(room: Room) -> None:
+    before = room.studio.state()
+    with pytest.raises(PresetError, match=r"^small.yaml:7: barrier.curvature = lots: must be .* 1/m"):
+        room.ask("set", path="barrier.curvature", value="lots")
+    with pytest.raises(AskedError, match="there is no key"):
+        room.ask("set", path="barrier.nothing", value="1")
+    with pytest.raises(EngineError):
+        room.ask("set", path="string.length", value="1 mm")
+    assert room.studio.state() == before
+
+
+def test_what_a_value_makes_moot_goes(room: Room) -> None:
+    room.ask("set", path="string.tuned", value="A2")
+    state = room.studio.state()
+    assert "string.tension" not in state["texts"]
+    assert state["texts"]["string.tuned"] == "A2"
+    assert room.ask("text")["text"].count("\n") == PRESET.count("\n")
+    room.ask("set", path="barrier.profile", value="flat")
+    assert "barrier.curvature" not in room.studio.state()["texts"]
+
+
+def test_what_is_saved_keeps_the_file_as_it_was(room: Room, folder: Path) -> None:
+    room.ask("set", path="barrier.curvature", value="1.5 1/m")
+    assert room.ask("save", name="my wire")["saved"] == "my wire"
+    saved = folder / "own" / "presets" / "my wire.yaml"
+    assert saved.read_text(encoding="utf-8") == PRESET.replace("0.75 ", "1.5 1/m ")
+    assert not room.studio.state()["changed"]
+    assert load_preset("my wire").name == "Small"
+    room.ask("set", path="polyphony", value="8")
+    assert room.ask("save", name="my wire")["saved"] == "my wire"  # its own file needs no asking
+    assert "ask" in room.ask("open", name="sitar") or not room.studio.state()["changed"]
+    assert room.path.read_text(encoding="utf-8") == PRESET
+
+
+def test_a_name_that_exists_asks_and_others_are_refused(room: Room, folder: Path) -> None:
+    (folder / "own" / "presets").mkdir(parents=True, exist_ok=True)
+    (folder / "own" / "presets" / "taken.yaml").write_text(PRESET, encoding="utf-8")
+    assert room.ask("save", name="taken") == {"ask": "taken exists already; replace it?"}
+    assert room.ask("save", name="taken", replace=True)["saved"] == "taken"
+    for name in ("sitar", "../up", "a/b", "", "nul"):
+        with pytest.raises((PresetError, FileError, AskedError)):
+            room.ask("save", name=name)
+    for name in ("../../etc/passwd", "/etc/passwd", "nothing", "a\0b"):
+        with pytest.raises(AskedError, match="there is no preset"):
+            room.ask("open", name=name)
+
+
+def test_another_preset_asks_before_changes_are_lost(room: Room) -> None:
+    room.ask("set", path="polyphony", value="3")
+    assert "changes that are not saved" in room.ask("open", name="plain")["ask"]
+    assert room.studio.state()["title"] == "Small"
+    assert room.ask("open", name="plain", lose=True) == {}
+    assert room.studio.state()["title"] == "Plain string"
+    room.settle()
+
+
+def test_a_controller_is_learnt_by_moving_it(room: Room) -> None:
+    with pytest.raises(AskedError, match="cannot move while it sounds"):
+        room.ask("learn", path="string.length")
+    room.ask("learn", path="barrier.height")
+    assert room.studio.state()["learning"] == "barrier.height"
+    room.studio.moved(74)
+    (found,) = room.studio.state()["map"]
+    assert (found["source"], found["to"], found["low"], found["high"]) == ("cc74", "barrier.height", 0.0, 2e-4)
+    room.ask("learn", path="gain")
+    room.studio.moved(20)
+    room.ask("learn", path="barrier.height")
+    room.studio.moved(21)
+    assert [(entry["source"], entry["to"]) for entry in room.studio.state()["map"]] == [
+        ("cc21", "barrier.height"),
+        ("cc20", "gain"),
+    ]
+    room.studio.moved(22)  # nobody learns any more
+    assert len(room.studio.state()["map"]) == 2
+
+
+@pytest.mark.parametrize("profile", ["flat", "parabola", "polynomial", "table", "points"])
+def test_any_profile_can_be_chosen(room: Room, profile: str) -> None:
+    room.ask("set", path="contact.stiffness", value="1e7 N/m²")
+    for chosen in (profile, "points", profile, "parabola"):
+        room.ask("set", path="barrier.profile", value=chosen)
+        assert room.studio.state()["values"]["barrier.profile"] == chosen
+    room.ask("remove", path="barrier")
+    assert room.studio.state()["scene"]["barrier"] is None
+    room.ask("set", path="barrier.profile", value=profile)
+
+
+def test_a_drawn_barrier_is_a_list_in_the_file(room: Room) -> None:
+    room.ask("set", path="barrier.profile", value="points")
+    room.ask("set", path="barrier.at", value="[[5 mm, -0.1 mm], [9 mm, 0 mm]]")
+    assert "at: [[5 mm, -0.1 mm], [9 mm, 0 mm]]" in room.ask("text")["text"]
+    scene = room.studio.state()["scene"]["barrier"]
+    assert scene["x"] == [0.005, 0.009]
+    assert scene["h"] == pytest.approx([-1e-4, 0.0])
+
+
+def test_every_key_of_the_schema_has_a_row_that_json_can_say(room: Room) -> None:
+    import json
+
+    hello = json.loads(json.dumps(room.studio.hello(), allow_nan=False))
+    names = {row["name"] for row in hello["rows"]}
+    assert set(hello["state"]["values"]) <= names | {"pickups.0.at", "pickups.0.kind", "pickups.0.pan"}
+    assert json.dumps(room.ask("presets"), allow_nan=False)
+
+
+def test_a_take_without_a_card_says_why(room: Room) -> None:
+    room.ended.set()
+    room.thread.join()
+    with pytest.raises(AskedError, match=r"no block comes|do not fall silent"):
+        room.ask("record", on=True)
+    assert not room.studio.takes.running
