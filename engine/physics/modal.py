@@ -207,8 +207,8 @@ def begin(c: Coefficients, s: State) -> None:
         project(c.rows, y, s.both[0, : len(c.rows)])
         combine(c.mix, s.both[0], c.mix.shape[0], points)
         for k in range(c.rest_psi.size):
-            for j in range(c.rest_psi.size):
-                points[j] += c.remainder[k, j] * s.touch.force[k]
+            s.touch.pushed[k] = k
+        accumulate(c.remainder, s.touch.force, s.touch.pushed, c.rest_psi.size, points)
     for half in range(2):
         for j in range(s.weights.shape[1]):
             s.weights[half, j] = c.law.zero

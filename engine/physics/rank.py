@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.aligned import zeros
 from engine.compiled import called_by_python
+from engine.pairs import accumulate
 from engine.physics.linear import upper_solve
 from engine.physics.string import Array
+from engine.vectors import PADDING, project
 
 TOLERANCE = 1e-4  # of the largest row: what of a row may be left out, at most
 
@@ -25,9 +28,11 @@ def skeleton(rows: Array, tolerance: float = TOLERANCE) -> tuple[NDArray[np.int6
     Rows are chosen one by one, always the one that is farthest from those before (Gram and Schmidt, with pivots); a
     kept row is itself to the last bit.
     """
-    count = len(rows)
+    count, size = rows.shape
     order, r, mix = np.arange(count), np.zeros((count, count)), np.zeros((count, count))
-    rank = choose(np.array(rows, float, order="C"), order, r, tolerance)
+    q = zeros((count, size + -size % PADDING))
+    q[:, :size] = rows
+    rank = choose(q, order, r, np.zeros(count), np.zeros(count), np.zeros(1, np.int64), tolerance)
     kept = np.sort(order[:rank])
     express(r, rank, mix)
     mixed = np.zeros((count, rank))
@@ -36,35 +41,33 @@ def skeleton(rows: Array, tolerance: float = TOLERANCE) -> tuple[NDArray[np.int6
 
 
 @called_by_python
-def choose(q: Any, order: Any, r: Any, tolerance: Any) -> Any:
+def choose(q: Any, order: Any, r: Any, square: Any, along: Any, which: Any, tolerance: Any) -> Any:
     """The rank. Rows of q become orthonormal in the order chosen; row order[i] is the sum of r[j, i] q[j], j < rank."""
-    count, size, largest = q.shape[0], q.shape[1], 0.0
+    count, largest = q.shape[0], 0.0
     for j in range(count):
-        best, farthest = j, -1.0
+        best = j
         for i in range(j, count):
-            square = 0.0
-            for n in range(size):
-                square += q[i, n] * q[i, n]
-            if square > farthest:
-                best, farthest = i, square
+            project(q[i : i + 1], q[i], square[i : i + 1])
+            if square[i] > square[best]:
+                best = i
+        farthest = square[best]
         largest = max(largest, farthest)
         if farthest <= tolerance * tolerance * largest:
             return j
         order[j], order[best] = order[best], order[j]
-        for n in range(size):
-            q[j, n], q[best, n] = q[best, n], q[j, n]
         for n in range(j):
             r[n, j], r[n, best] = r[n, best], r[n, j]
         r[j, j] = np.sqrt(farthest)
-        for n in range(size):
-            q[j, n] /= r[j, j]
+        for n in range(q.shape[1]):
+            chosen = q[best, n]
+            q[best, n] = q[j, n]
+            q[j, n] = chosen / r[j, j]
+        project(q, q[j], along)
+        which[0] = j
         for i in range(j + 1, count):
-            along = 0.0
-            for n in range(size):
-                along += q[j, n] * q[i, n]
-            r[j, i] = along
-            for n in range(size):
-                q[i, n] -= along * q[j, n]
+            r[j, i] = along[i]
+            along[j] = -along[i]
+            accumulate(q, along, which, 1, q[i])
     return count
 
 

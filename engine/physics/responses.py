@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engine.aligned import zeros
 from engine.compiled import called_by_python
-from engine.pairs import whole
+from engine.pairs import combine, whole
 from engine.physics.linear import product, total
 from engine.physics.string import Array
 from engine.vectors import project
@@ -52,12 +52,10 @@ def answer_forces(c: Any, scratch: Any) -> None:
             scratch[i] = 0.0
             for n in range(rank):
                 scratch[i] += c.mix[n, k] * c.answer[n, i]
+        combine(c.mix, scratch, rank, c.response[k])
         for j in range(k + 1):
-            moved = c.remainder[k, j]
-            for i in range(rank):
-                moved += scratch[i] * c.mix[i, j]
-            c.response[k, j] = moved
-            c.response[j, k] = moved
+            c.response[k, j] += c.remainder[k, j]
+            c.response[j, k] = c.response[k, j]
 
 
 def answers(rows: Array, gain: Array, sources: int) -> Array:
