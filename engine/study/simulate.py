@@ -294,7 +294,7 @@ def _of_note(order: Order, key: int | str | None = None, velocity: int | None = 
 
 
 def warn_if_indistinct(d: modal.Design) -> None:
-    """Contact points closer than about L/(M + 1) are dependent (NUMERICS section 3)."""
+    """Contact points closer than about L/(M + 1) are dependent (§2.3)."""
     least = d.problem.string.length / (d.modes.wavenumber.size + 1)
     gaps = np.diff(d.points.position)
     if gaps.size and gaps.min() < 0.85 * least:
