@@ -3,8 +3,8 @@
 
     python3 scripts/make_tables.py              write them anew
     python3 scripts/make_tables.py --check      only tell which documents are out of date
-    python3 scripts/make_tables.py --measure    measure first (five minutes; let nothing else run); names behind it choose
-                                                from accuracy, engine, load and papers
+    python3 scripts/make_tables.py --measure    measure first (five minutes; let nothing else run); a name behind it
+                                                chooses: accuracy, engine, load, papers
 
 Lists come from the presets and the schema, figures from scripts/measured/, where --measure writes them.
 """

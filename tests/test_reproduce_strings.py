@@ -58,7 +58,7 @@ def test_plain_gradient_leaves_energy_in_a_point_contact_and_pulls(draw: Draw) -
 
 
 def test_which_grid_or_modes_keep_more_depends_on_where_the_force_acts(draw: Draw) -> None:
-    """002 Fig. 5 again, with the paper's own modal scheme: finite differences are worse at .4 L, better near the end."""
+    """002 Fig. 5 again, with the paper's own modal scheme: the grid is worse at .4 L, modes at .1 and .45."""
     numbers = draw("002.5.struck")
     for places in numbers["differences_worse_at"].values():
         assert 0.4 in places
