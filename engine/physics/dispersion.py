@@ -2,7 +2,7 @@
 
     u+ = 2 u - u- - 4 Q u,   Q = q1 A + q2 A^2 + ...,   A = -h^2 d_xx with the symbol a(b) = 4 sin^2(b h/2)
 
-Without loss sin^2(w k/2) = Q (§5.5). Two powers with the textbook's T and EI leave waves slow by (b h)^2: eleven cents at
+Without loss sin^2(w k/2) = Q (§5.5). Two powers with the textbook's T and EI leave waves slow by (b h)^2: 11 cents at
 a bass string's partial 40. Here Q goes through the exact sin^2(w k/2) of two or four wavenumbers, and at once through
 those of any other tension. Where the wavenumbers are small, two powers become EI' = EI + (T h^2/12)(1 - (c k/h)^2).
 """

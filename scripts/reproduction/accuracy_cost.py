@@ -20,6 +20,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from engine.errors import PhysicsWarning
 from engine.physics import contact, finite_difference, modal
 from engine.physics.excitation import pulse
+from engine.physics.grid import grid
 from engine.physics.problem import Problem
 from engine.physics.reference import iterative_kernel
 from engine.physics.reference.iterative_kernel import CONVERGED
@@ -198,7 +199,7 @@ def modal_voice(problem: Problem, rate: float, rule: int = contact.SHIPPED) -> W
     """All modes below Nyquist, contact points at the nodes of the grid of the same rate."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PhysicsWarning)  # as many points as nodes: the sweep does not mind
-        c = modal.design(at_nodes(problem, rate), rate, rule=rule).coefficients
+        c = modal.design(at_nodes(problem, grid(problem.string, rate)), rate, rule=rule).coefficients
     force, out = drive(problem, rate)
     state = modal.state(c)
 

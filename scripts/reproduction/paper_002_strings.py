@@ -20,10 +20,11 @@ from engine.errors import PhysicsWarning
 from engine.physics import contact, finite_difference, modal
 from engine.physics.barrier import Barrier, Obstacles, Polynomial
 from engine.physics.excitation import Excitation, pulse
-from engine.physics.grid import grid
+from engine.physics.grid import Grid, grid
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.record import Run
 from engine.physics.reference import iterative
+from engine.physics.reference.plain_grid import plain_grid
 from engine.physics.string import Array, Loss, String
 from reproduction.registry import Outcome, Page, figure
 
@@ -53,7 +54,7 @@ NOWHERE = np.zeros(0, np.int64)
 
 
 class Experiment(NamedTuple):
-    """Runs of the three schemes for each rule (the iterative one has none), and the force that drove them."""
+    """Runs of the three schemes: the paper's gradient on its grid, this engine's rule on its own; one iterative run."""
 
     rate: float
     runs: dict[str, dict[str, Run]]
@@ -63,23 +64,24 @@ def experiment(problem: Problem, rate: float, seconds: float, times: Array | Non
     """All schemes, with snapshots at `times` (s)."""
     force = pulse(problem.excitation, rate, round(seconds * rate))
     at = NOWHERE if times is None else np.rint(times * rate).astype(np.int64)
-    reference = iterative.run(problem, rate, force, at=at)
-    on_modes = at_nodes(problem, rate)
+    grids = {"plain": plain_grid(problem.string, rate), "ours": grid(problem.string, rate)}
+    reference = iterative.run(problem, rate, force, at=at, on=grids["plain"])
     runs: dict[str, dict[str, Run]] = {}
     for name, rule in RULES.items():
-        fd = finite_difference.run(finite_difference.design(problem, rate, rule=rule), force, at=at)
+        fd = finite_difference.run(finite_difference.design(problem, rate, rule=rule, on=grids[name]), force, at=at)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PhysicsWarning)  # as many points as nodes: the sweep does not mind
+            on_modes = at_nodes(problem, grids[name])
             modes = modal.run(modal.design(on_modes, rate, rule=rule), force, at=at)
         runs[name] = {"iterative": reference, "fd": fd, "modal": modes}
     return Experiment(rate, runs)
 
 
-def at_nodes(problem: Problem, rate: float) -> Problem:
+def at_nodes(problem: Problem, over: Grid) -> Problem:
     """The modal scheme's barrier: point obstacles where the grid has its nodes (caption of Fig. 8)."""
     if not isinstance(problem.barrier, Barrier):
         return problem
-    points = problem.grid_points(grid(problem.string, rate).intervals)
+    points = problem.grid_points(over.intervals)
     obstacles = Obstacles(tuple(points.position), tuple(points.height))
     return replace(problem, barrier=obstacles, contact=replace(problem.contact, stiffness=float(points.stiffness[0])))
 
@@ -268,6 +270,12 @@ def outputs(page: Page) -> Outcome:
                 ax.plot(t, 1e3 * run.log.out[:, 0], **LOOKS[scheme])
             ax.set_title(f"({'ab'[column]}) {rate / 1e3:g} kHz, {ROWS[rule]}")
         numbers[f"error_at_{rate:g}_Hz"] = each(e, lambda run: error(run, reference))
+        force = pulse(PLUCK, rate, round(seconds * rate))
+        own = {"iterative": iterative.run(POINT, rate, force, at=NOWHERE)}
+        own["plain"] = finite_difference.run(
+            finite_difference.design(POINT, rate, rule=contact.PLAIN), force, at=NOWHERE
+        )
+        numbers[f"on_this_engines_grid_at_{rate:g}_Hz"] = {name: error(run, reference) for name, run in own.items()}
     for ax in axes[:, 0]:
         ax.set_ylabel("u(0.9 L) (mm)")
     for ax in axes[-1]:

@@ -142,7 +142,7 @@ def test_two_powers_are_a_stiffness_of_their_own_where_waves_are_long() -> None:
 @pytest.mark.parametrize("rate", [88_200.0, 96_000.0, 176_400.0, 192_000.0])
 @pytest.mark.parametrize("key", range(28, 88, 3))
 def test_every_partial_of_a_bass_is_within_two_cents(key: int, rate: float) -> None:
-    """Up to the fortieth or 20 kHz, with its losses, from the poles (§5.5); the paper's own scheme is fifty cents off."""
+    """Up to the fortieth or 20 kHz, with its losses, from the poles (§5.5); the paper's own is fifty cents off."""
     preset = load_preset("slap-bass")
     made = design_key(preset.problem, preset.model, preset.keys, 440.0 * 2.0 ** ((key - 69) / 12.0), rate).design
     assert isinstance(made, finite_difference.Design)
