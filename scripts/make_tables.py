@@ -251,10 +251,15 @@ def costs() -> str:
     places = [found["factors"].index(factor) for factor in shown]
     for case, (unit, schemes) in found["cases"].items():
         for name, curve in schemes.items():
-            cells = [(f"{curve['error'][i]:.2g} {unit}", f"{1e3 * curve['load'][i]:.2g} ms") for i in places]
+            cells = [(f"{curve['error'][i]:.2g} {unit}", f"{_two_digits(1e3 * curve['load'][i])} ms") for i in places]
             rows.append((case, name, *(cell for pair in cells for cell in pair)))
     heads = (head for factor in shown for head in (f"×{factor} ", "cost "))
     return f"{_where(read('papers'))}\n\n{table(('case', 'scheme', *heads), rows)}"
+
+
+def _two_digits(value: float) -> str:
+    """Without an exponent."""
+    return f"{float(f'{value:.2g}'):g}"
 
 
 PARTS: dict[str, Callable[[], str]] = {

@@ -60,7 +60,7 @@ def exact_stiffness(n: Any) -> Verdict:
 def order(n: Any) -> Verdict:
     found = [o for name in ("two-point", "three-point") for o in n[name]["order"].values()]
     steep = [o for name in ("two-point", "three-point") for a, o in n[name]["order"].items() if float(a) > 1.0]
-    return verdict(min(steep) > 1.8, f"orders {min(found):.1f} to {max(found):.1f} of the duration, α = 1 included")
+    return verdict(min(steep) > 1.8, f"the duration is of order {min(found):.2f} to {max(found):.2f}, α = 1 included")
 
 
 def below(n: Any) -> Verdict:
