@@ -150,12 +150,12 @@ def gain_to_db(gain: float) -> float:
 
 
 def t60_to_decay(seconds: float) -> float:
-    """Decay rate (1/s) of an amplitude that falls by 60 dB in this time (T4)."""
+    """Decay rate (1/s) of an amplitude that falls by 60 dB in this time (§5.4)."""
     return float(log(1000.0)) / seconds
 
 
 def decay_to_t60(rate: float) -> float:
-    """Time (s) in which an amplitude of this decay rate falls by 60 dB (T4)."""
+    """Time (s) in which an amplitude of this decay rate falls by 60 dB (§5.4)."""
     return float(log(1000.0)) / rate
 
 

@@ -3,7 +3,8 @@
 
     python3 scripts/make_tables.py              write them anew
     python3 scripts/make_tables.py --check      only tell which documents are out of date
-    python3 scripts/make_tables.py --measure    measure speed and accuracy first (three minutes; let nothing else run)
+    python3 scripts/make_tables.py --measure    measure first (five minutes; let nothing else run); a name behind it
+                                                chooses: accuracy, engine, load, papers
 
 Lists come from the presets and the schema, figures from scripts/measured/, where --measure writes them.
 """
@@ -221,7 +222,7 @@ def editor() -> str:
 def bounces() -> str:
     """One very short collision in the three schemes, from scripts/reproduce.py."""
     found = read("accuracy")["bounces"]
-    names = {"iterative": "iterative, 20 iterations", "plain": "paper 002, not iterative", "capped": "Jawari's rule"}
+    names = {"iterative": "iterative, 20 iterations", "plain": "paper 002, not iterative", "ours": "Jawari's rule"}
     rows = []
     for name, title in names.items():
         run = found[name]
@@ -281,6 +282,36 @@ def _apart(one: dict[str, float]) -> str:
     return f"{100 * one['error']:.1f} %, {low:+.1f} dB, {high:+.1f} dB"
 
 
+def claims() -> str:
+    """What became of the papers' claims in scripts/reproduce.py."""
+    rows = [(c["place"], c["claim"], f"**{c['verdict']}**: {c['measured']}") for c in read("papers")["claims"]]
+    return table(("where", "claim", "here"), rows)
+
+
+def durations() -> str:
+    """Errors of a contact's duration, exponent 1."""
+    found = read("papers")["durations"]
+    rows = [(name, *(f"{100 * error:.2g} %" for error in errors)) for name, errors in found["1"].items()]
+    return table(("samples in contact", *(f"{n:g} " for n in found["samples"])), rows)
+
+
+def costs() -> str:
+    """Error and load of every scheme at the audio rate, twice and four times it."""
+    found, shown, rows = read("papers")["costs"], (1, 2, 4), []
+    places = [found["factors"].index(factor) for factor in shown]
+    for case, (unit, schemes) in found["cases"].items():
+        for name, curve in schemes.items():
+            cells = [(f"{curve['error'][i]:.2g} {unit}", f"{_two_digits(1e3 * curve['load'][i])} ms") for i in places]
+            rows.append((case, name, *(cell for pair in cells for cell in pair)))
+    heads = (head for factor in shown for head in (f"×{factor} ", "cost "))
+    return f"{_where(read('papers'))}\n\n{table(('case', 'scheme', *heads), rows)}"
+
+
+def _two_digits(value: float) -> str:
+    """Without an exponent."""
+    return f"{float(f'{value:.2g}'):g}"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "presets": presets,
     "keys": render_markdown,
@@ -296,25 +327,44 @@ PARTS: dict[str, Callable[[], str]] = {
     "energies": energies,
     "convergence": convergence,
     "editor": editor,
+    "claims": claims,
+    "durations": durations,
+    "costs": costs,
 }
 
 
-def measure() -> None:
+def measure(names: list[str]) -> None:
     """Run what measures, and keep the figures."""
     stamp = {"computer": computer(), "date": date.today().isoformat()}
-    write("accuracy", {**stamp, "bounces": measured_bounces(), "presets": measured_energies()})
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "engine.json"
-        subprocess.run([sys.executable, ROOT / "scripts" / "bench_engine.py", "--json", file], check=True)
-        far = Path(folder) / "convergence.json"
-        subprocess.run([sys.executable, ROOT / "scripts" / "measure_convergence.py", "--json", far], check=True)
-        write("convergence", json.loads(far.read_text(encoding="utf-8")))
-        write("engine", stamp | json.loads(file.read_text(encoding="utf-8")))
-        write("load", stamp | measured_load(Path(folder) / "load.json"))
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            write(name, stamp | MEASURES[name](Path(folder)))
 
 
-def measured_load(file: Path) -> dict[str, Any]:
+def measured_accuracy(folder: Path) -> dict[str, Any]:
+    """One short collision, and the energy of every preset."""
+    return {"bounces": measured_bounces(folder), "presets": measured_energies()}
+
+
+def measured_engine(folder: Path) -> dict[str, Any]:
+    """What scripts/bench_engine.py finds."""
+    file = folder / "engine.json"
+    subprocess.run([sys.executable, ROOT / "scripts" / "bench_engine.py", "--json", file], check=True)
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def measured_convergence(folder: Path) -> dict[str, Any]:
+    """What scripts/measure_convergence.py finds."""
+    file = folder / "convergence.json"
+    subprocess.run([sys.executable, ROOT / "scripts" / "measure_convergence.py", "--json", file], check=True)
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def measured_load(folder: Path) -> dict[str, Any]:
     """How many strings of each preset fit into a block, and what they do there."""
+    file = folder / "load.json"
     how = [
         "--block-sizes",
         str(BLOCK),
@@ -335,15 +385,37 @@ def write(name: str, found: dict[str, Any]) -> None:
     (MEASURED / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
-def measured_bounces() -> dict[str, dict[str, float]]:
+def measured_papers(folder: Path) -> dict[str, Any]:
+    """The papers' claims, and what each scheme's accuracy costs."""
+    reproduce(folder)
+    found = {id: _numbers(folder, id) for id in ("cost.duration", "cost.lumped", "cost.string")}
+    lumped, string = found["cost.lumped"], found["cost.string"]
+    cases = {f"mass, {case}": ("mm", lumped[case]) for case in lumped if case.startswith(("soft", "hard"))}
+    curves = {name: curve for name, curve in string.items() if isinstance(curve, dict) and "load" in curve}
+    return {
+        "claims": json.loads((folder / "claims.json").read_text(encoding="utf-8")),
+        "durations": {key: found["cost.duration"][key] for key in ("samples", "1")},
+        "costs": {"factors": lumped["factors"], "cases": cases | {"string": ("%", curves)}},
+    }
+
+
+def measured_bounces(folder: Path) -> dict[str, dict[str, float]]:
     """Paper 002 Fig. 2: an oscillator that meets a barrier for 2.4 samples."""
-    with tempfile.TemporaryDirectory() as folder:
-        script = ROOT / "scripts" / "reproduce.py"
-        run = [sys.executable, script, "--only", "002.2", "--out", folder]
-        subprocess.run(run, check=True, capture_output=True)
-        numbers = json.loads((Path(folder) / "002.2.json").read_text(encoding="utf-8"))["numbers"]
+    reproduce(folder, "002.2")
+    numbers = _numbers(folder, "002.2")
     kept = ("stuck_energy", "speed_loss", "rms_error_m")
-    return {name: {key: numbers[name][key] for key in kept} for name in ("iterative", "plain", "capped")}
+    return {name: {key: numbers[name][key] for key in kept} for name in ("iterative", "plain", "ours")}
+
+
+def reproduce(folder: Path, *figures: str) -> None:
+    """Draw these figures of the papers, or all."""
+    only = ("--only", *figures) if figures else ()
+    script = ROOT / "scripts" / "reproduce.py"
+    subprocess.run([sys.executable, script, "--out", folder, *only], check=True, stdout=subprocess.DEVNULL)
+
+
+def _numbers(folder: Path, figure: str) -> Any:
+    return json.loads((folder / f"{figure}.json").read_text(encoding="utf-8"))["numbers"]
 
 
 def measured_energies() -> dict[str, dict[str, float]]:
@@ -360,13 +432,22 @@ def measured_energies() -> dict[str, dict[str, float]]:
     return found
 
 
+MEASURES: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "accuracy": measured_accuracy,
+    "engine": measured_engine,
+    "load": measured_load,
+    "papers": measured_papers,
+    "convergence": measured_convergence,
+}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if anything is out of date")
-    parser.add_argument("--measure", action="store_true", help="measure speed and accuracy on this machine first")
+    parser.add_argument("--measure", nargs="*", choices=MEASURES, metavar="WHAT", help="measure on this machine first")
     args = parser.parse_args()
-    if args.measure:
-        measure()
+    if args.measure is not None:
+        measure(args.measure or list(MEASURES))
     stale = 0
     for file in documents():
         before = file.read_text(encoding="utf-8")

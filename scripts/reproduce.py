@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Reproduce the papers' figures and tables: a PNG and a JSON each, and a table of what they show and what we get."""
+"""Reproduce the papers' figures and tables: a PNG and a JSON each, a table of what they show and what we get, and a
+verdict on each claim.
+"""
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import pkgutil
 import shutil
 import sys
@@ -16,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]  # from a clone, nothing need be installed
 
 import reproduction
+from reproduction.claims import judged
 from reproduction.registry import Figure, Result, run, select
 
 from engine.terminal import Line
@@ -60,7 +64,9 @@ def main(arguments: list[str] | None = None) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     results = [*draw_all(figures, options.out)]
     print(as_text(results))
-    (options.out / "README.md").write_text(as_markdown(results))
+    claims = judged(results)
+    (options.out / "README.md").write_text(as_markdown(results) + claims_as_markdown(claims))
+    (options.out / "claims.json").write_text(json.dumps(claims, indent=1, ensure_ascii=False) + "\n")
     print(f"\n{len(results)} figures and tables, their numbers, and this table (README.md) are in {options.out}/")
     return int(any(result.failed for result in results))
 
@@ -105,6 +111,12 @@ def as_markdown(results: list[Result]) -> str:
         cells = (f"{r.figure.id} {r.figure.title}", r.figure.shows, r.got, links)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def claims_as_markdown(claims: list[dict[str, str]]) -> str:
+    """What the papers claim of the figures that were drawn."""
+    rows = [f"| {c['place']} | {c['claim']} | **{c['verdict']}**: {c['measured']} | {c['figure']} |" for c in claims]
+    return "\n".join(["\n## Claims\n", "| where | claim | verdict | figure |", "|---|---|---|---|", *rows]) + "\n"
 
 
 if __name__ == "__main__":

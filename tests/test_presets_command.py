@@ -83,7 +83,7 @@ def test_json_holds_the_closed_forms(capsys: pytest.CaptureFixture[str]) -> None
     string = load_preset("sitar").problem.string
     assert found["sample_rate"] == 44_100.0
     assert found["rate"] == 176_400.0
-    # T4, written out.
+    # §5.4, written out.
     f0 = sqrt(string.tension / string.density) / (2 * string.length)
     b = pi**2 * string.stiffness / (string.tension * string.length**2)
     assert found["pitch"] == pytest.approx(f0, rel=1e-12)
@@ -160,7 +160,7 @@ def test_the_sitars_points_and_their_note(capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.parametrize(("exponent", "integral"), [(1.0, pi / 2), (1.1, 1.547694), (1.5, 1.471638), (2.3, 1.369625)])
 def test_contact_lasts_as_the_power_law_says(exponent: float, integral: float) -> None:
-    """T2 with its integral as NUMERICS prints it."""
+    """§5.2, written out."""
     mass, stiffness, speed = 3e-6, 4e5, 0.7
     deepest = ((exponent + 1) * mass * speed**2 / (2 * stiffness)) ** (1 / (exponent + 1))
     found = contact_duration(np.array([mass]), np.array([stiffness]), exponent, speed)

@@ -3,7 +3,7 @@
     phi = K/(al+1) [eta]^(al+1),  psi = sqrt(2 phi),  F = g (psi+ + psi)/2,  psi+ = psi + (g/2)(eta+ - eta-)
 
 with eta = barrier - string, the penetration. Energy is exact for every choice of g = psi'(eta) (papers 002, 004 and
-NUMERICS section 2); g decides accuracy, and whether the contact sticks or pulls. The code works with a = g/2.
+engine/physics/README.md §2.2); g decides accuracy, and whether the contact sticks or pulls. The code works with a = g/2.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PATIENCE = 4  # Newton steps without gain; each doubles the digits of what was f
 SHIPPED = 0  # non-adhesive: capped gradient, released whole, secant at entry
 PLAIN = 1  # paper 002 eq. (26): for comparison only
 ONSET = 2  # SHIPPED, with that secant for as long as a contact holds nothing
-STEEP, SHORT = 1.5, 3.0  # exponent from which, and steps in contact below which, entry is better (NUMERICS 7.2)
+STEEP, SHORT = 1.5, 3.0  # exponent from which, and steps in contact below which, entry is better (§3)
 SPEED = 0.5  # m/s at which a contact is said to last so long
 
 # How eta^power is taken: pow() costs more than the rest of a contact, so common exponents go without.
@@ -88,7 +88,7 @@ def law(
 
 
 def steps_in_contact(points: ContactPoints, contact: Contact, response: Array, rate: float) -> float:
-    """How many steps the shortest contact lasts: T2, with the mass that a point's response in a step stands for."""
+    """How many steps the shortest contact lasts (§5.2), with the mass that a point's response in a step stands for."""
     over, swing = 1.0 / (contact.exponent + 1.0), SPEED / rate
     if not contact.stiffness > 0.0:
         return inf
@@ -125,7 +125,7 @@ def raised(eta: Any, law: Law) -> Any:
 
 @inlined
 def half_gradient(law: Law, slope: Any, eta: Any, eta_before: Any, push: Any, psi: Any, response: Any) -> Any:
-    """a = g/2 by the rule of NUMERICS section 2.
+    """a = g/2 by the rule of §2.2.
 
     push is D = eta* - eta-, the change over two steps without contact force; response is eta's answer to unit force.
     """
@@ -198,7 +198,7 @@ def touch(count: int, dtype: Any) -> Touch:
 
 @inlined
 def sweep(law: Law, height: Any, response: Any, free: Any, touch: Touch, forward: Any) -> Any:
-    """The alternating triangular sweep (S3 of NUMERICS section 3): forces of all coupled points; how many pushed.
+    """The alternating triangular sweep (§2.3): forces of all coupled points; how many pushed.
 
     response[j, k] is the displacement at k per unit force at j, free[k] the displacement without contact force.
     Each point is solved on its own with twice the earlier points' effect taken off its push. By the symmetry of

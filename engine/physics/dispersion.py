@@ -2,7 +2,7 @@
 
     u+ = 2 u - u- - 4 Q u,   Q = q1 A + q2 A^2 + ...,   A = -h^2 d_xx with the symbol a(b) = 4 sin^2(b h/2)
 
-Without loss sin^2(w k/2) = Q (T5). Two powers with the textbook's T and EI leave waves slow by (b h)^2: eleven cents at
+Without loss sin^2(w k/2) = Q (§5.5). Two powers with the textbook's T and EI leave waves slow by (b h)^2: 11 cents at
 a bass string's partial 40. Here Q goes through the exact sin^2(w k/2) of two or four wavenumbers, and at once through
 those of any other tension. Where the wavenumbers are small, two powers become EI' = EI + (T h^2/12)(1 - (c k/h)^2).
 """
@@ -160,7 +160,7 @@ def passive(e: Elastic, tension: float, a: Array, loss: Array, slower: float = 1
 def loss_shares(string: String, b: Array, rate: float, s0: float, backward: Array) -> Array:
     """Q over sin^2(w k / 2) that gives wavenumbers b their damped frequency, losses s0 and `backward` being taken.
 
-    T5 solved for Q at a known frequency: a loss that is taken backward in time makes its waves a little lighter.
+    §5.5 solved for Q at a known frequency: a loss that is taken backward in time makes its waves a little lighter.
     """
     k, decay, undamped = 1.0 / rate, string.loss.rate(b), string.undamped_frequency(b)
     squared, x, z = undamped * undamped - decay * decay, s0 * k, 2.0 * k * backward

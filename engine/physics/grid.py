@@ -4,7 +4,7 @@ Spacing must keep, for every wavenumber,
 
     0 <= Q   and   Q + k S <= 1,   Q the restoring force (dispersion.py), S the decay rate taken backward in time,
 
-which is the condition of paper 002 eq. (44) with losses added (Jury's test on the polynomial of T5).
+which is the condition of paper 002 eq. (44) with losses added (Jury's test on the polynomial of §5.5).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from engine.physics.dispersion import (
 from engine.physics.losses import WORST_FIT, LossFit, backward_loss, fit_losses
 from engine.physics.string import Array, String
 
-MARGIN = 1.02  # spacing above the limit: at the limit the shortest wave costs no energy (NUMERICS section 3)
+MARGIN = 1.02  # spacing above the limit: at the limit the shortest wave costs no energy (§1)
 LEAST_OF_FINEST = 0.8  # how much coarser a grid may be made for its losses
 MOST_INTERVALS = 2**20  # some hundred times what can be played in real time
 

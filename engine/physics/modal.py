@@ -1,4 +1,4 @@
-"""The exact-pole modal string over contact points (papers 004 and 002 section 3.2, NUMERICS section 3).
+"""The exact-pole modal string over contact points (papers 004 and 002 section 3.2; README.md §1, §2.8).
 
 Every mode has its exact frequency and decay at any sample rate. The two-point scheme of paper 004 is used in its
 one-state-pair form, where contact sits at whole steps and the quadratised force needs no iteration:
@@ -393,7 +393,7 @@ def newest(c: Coefficients, s: State) -> Any:
 
 @called_by_python
 def energy(c: Coefficients, s: State) -> Any:
-    """Kinetic, potential and contact energy between the last two steps, J (NUMERICS section 3).
+    """Kinetic, potential and contact energy between the last two steps, J (§2.5).
 
     What the modes leave out counts as potential: N is a spring at either of both steps.
     """
@@ -429,7 +429,7 @@ def yielded(c: Coefficients, force: Any) -> Any:
 
 @called_by_python
 def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
-    """The kernel step by step, with everything metered: energy balance of NUMERICS section 3."""
+    """The kernel step by step, with everything metered: energy balance of §2.5."""
     first, shot, lost, work = s.clock[0], 0, log.sums[0], log.sums[1]
     before, past = log.scratch, s.push  # s.push is of use within a step only
     while shot < log.at.size and log.at[shot] < first:

@@ -182,7 +182,7 @@ def lift_nodes(surface: Touchable, touch: Touch, newest: Any, by: Any) -> None:
 
 @inlined
 def lifted(law: Law, slope: Any, eta: Any, psi: Any, force: Any, response: Any, by: Any) -> Any:
-    """psi after the barrier has moved: rebased at frozen displacement (NUMERICS section 1.3), never below zero.
+    """psi after the barrier has moved: rebased at frozen displacement (§2.7), never below zero.
 
     A contact too stiff for its string to be frozen would take any amount of energy that way. What a hand can put in is
     bounded: the last step's force times the way, and what it takes to have the string's own inertia follow.

@@ -64,12 +64,12 @@ class String:
 
     @property
     def pitch(self) -> float:
-        """f0 = c / 2L of the ideal string, Hz (T4)."""
+        """f0 = c / 2L of the ideal string, Hz (§5.4)."""
         return self.wave_speed / (2.0 * self.length)
 
     @property
     def inharmonicity(self) -> float:
-        """B in f_n = n f0 sqrt(1 + B n^2) (T4)."""
+        """B in f_n = n f0 sqrt(1 + B n^2) (§5.4)."""
         return pi * pi * self.stiffness / (self.tension * self.length * self.length)
 
     def wavenumbers(self, count: int) -> Array:

@@ -15,9 +15,9 @@ class Material(NamedTuple):
     young: float
 
 
-# Metals: NUMERICS section 4 gives the densities (through the gauges of the sitar) and steel's modulus; the other moduli
+# Metals: §6 gives the densities (through the gauges of the sitar) and steel's modulus; the other moduli
 # are the middle of handbook ranges for hard-drawn wire (bronze 96-120, brass 96-110, copper 110-120, iron 190-210 GPa).
-# Gut, nylon and silk: middle of NUMERICS section 4; twisted strings bend more easily than this solid cylinder.
+# Gut, nylon and silk: middle of what is published (§6); twisted strings bend more easily than this solid cylinder.
 MATERIALS = {
     "steel": Material(7850.0, 200e9),
     "iron": Material(7870.0, 200e9),
@@ -29,7 +29,7 @@ MATERIALS = {
     "silk": Material(1300.0, 10e9),
 }
 
-# Woodhouse's loss factors of plain steel strings, from the tanpura of DAFx-16 (NUMERICS section 4):
+# Woodhouse's loss factors of plain steel strings, from the tanpura of DAFx-16 (§6):
 # air (1/s), friction and bending (both plain numbers).
 AIR, FRICTION, BENDING = 1.2, 4.97e-5, 2.1e-2
 
@@ -45,12 +45,12 @@ def wire_stiffness(material: Material, diameter: float) -> float:
 
 
 def tension_for(pitch: float, length: float, density: float, stiffness: float) -> float:
-    """The tension (N) that puts the first partial, with its share of stiffness, at `pitch` Hz (T4)."""
+    """The tension (N) that puts the first partial, with its share of stiffness, at `pitch` Hz (§5.4)."""
     speed, wavenumber = 2.0 * length * pitch, pi / length
     return density * speed * speed - stiffness * wavenumber * wavenumber
 
 
 def steel_loss(string: String) -> Loss:
-    """Loss of a plain steel string by Woodhouse's rule, DAFx-16 eq. (53) as in NUMERICS section 4."""
+    """Loss of a plain steel string by Woodhouse's rule, DAFx-16 eq. (53) as in §6."""
     c = string.wave_speed
     return Loss(s0=AIR / 2.0, s1=c * FRICTION / 2.0, s3=c * string.stiffness / string.tension * BENDING / 2.0)

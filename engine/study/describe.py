@@ -43,8 +43,8 @@ class Octave:
 class Touching:
     """The contact points of the preset's own string, and the shortest free contact among them.
 
-    `mass` is what a force on the point moves within one step (W = k^2 / mass, NUMERICS section 1.4), `duration` that
-    mass against that stiffness (T2).
+    `mass` is what a force on the point moves within one step (W = k^2 / mass), `duration` that
+    mass against that stiffness (§5.2).
     """
 
     points: int
@@ -163,7 +163,7 @@ def _responses(design: Design) -> Array:
 
 
 def contact_duration(mass: Array, stiffness: Array, exponent: float, speed: float = IMPACT) -> Array:
-    """How long a mass that arrives at `speed` stays in a power-law contact (T2): pi sqrt(m/K) for exponent 1."""
+    """How long a mass that arrives at `speed` stays in a power-law contact (§5.2): pi sqrt(m/K) for exponent 1."""
     n = exponent + 1.0
     deepest = (0.5 * n * mass * speed**2 / stiffness) ** (1.0 / n)
     return 2.0 * deepest / speed * sqrt(pi) * gamma(1.0 + 1.0 / n) / gamma(0.5 + 1.0 / n)

@@ -114,7 +114,7 @@ def design_keys(
 
 
 def _tuned(problem: Problem, by: str, pitch: float) -> Problem:
-    """First mode at `pitch`, stiffness and loss included (T4)."""
+    """First mode at `pitch`, stiffness and loss included (§5.4)."""
     string = problem.string
     if by == "tension":
         b = pi / string.length

@@ -11,10 +11,12 @@ import numpy as np
 from engine.errors import PhysicsError
 from engine.physics.reference import contact_duration as wall
 from engine.physics.reference.contact_duration import MassWall
+from engine.physics.reference.power_law import PowerLaw
 from reproduction.registry import EXACT, ITERATIVE, PLAIN, Outcome, Page, figure
 
 RATE = 50_000.0
 TWO, THREE = {"color": PLAIN, "label": "two-point"}, {"color": ITERATIVE, "linestyle": "--", "label": "three-point"}
+EXPONENTS, SAMPLES = (1.0, 1.5, 2.3), (4, 8, 16, 32, 64)  # of the order of accuracy
 PHASES = (np.arange(24) + 0.5) / 24
 
 
@@ -151,3 +153,38 @@ def shortest(page: Page) -> Outcome:
     got = f"31.4 µs is exact from {limits[0]:.1f} kHz (two-point) and {limits[1]:.1f} kHz (three-point); at 30 kHz the "
     got += f"mean errors are {errors[0]:.1f} and {errors[1]:.1f} µs (two steps are a bound on samples inside: measured "
     return got + "between the lines of free flight, the three-point contact lasts 1.6 to 2 steps at the limit)", numbers
+
+
+def duration_errors(points: int, exponent: float) -> np.ndarray:
+    """The rms relative error of the duration over the moments of entry, for contacts of SAMPLES steps."""
+    scheme, errors = wall.two_point if points == 2 else wall.three_point, []
+    for samples in SAMPLES:
+        stiffness = (PowerLaw(1.0, exponent).duration(1.0, 1.0) * RATE / samples) ** (exponent + 1.0)
+        cases = [MassWall(1.0, stiffness, exponent, -(2.0 + phase) / RATE, 1.0) for phase in PHASES[::2]]
+        runs = [wall.contact_duration(case, scheme(case, RATE, int(1.5 * samples) + 12)) for case in cases]
+        errors.append(np.array(runs) / cases[0].duration - 1.0)
+    return np.sqrt(np.mean(np.square(errors), axis=1))
+
+
+@figure(
+    "001.order",
+    "Order of accuracy of the contact's duration",
+    shows="second order for α > 1; for α = 1 only first order can be inferred",
+)
+def order(page: Page) -> Outcome:
+    _, axes = page.subplots(1, 2, sharey=True)
+    numbers: dict[str, Any] = {"samples": SAMPLES}
+    for ax, points in zip(axes, (2, 3), strict=True):
+        name = f"{'two' if points == 2 else 'three'}-point"
+        found = {exponent: duration_errors(points, exponent) for exponent in EXPONENTS}
+        for exponent, error in found.items():
+            ax.loglog(SAMPLES, 100.0 * error, marker="o", markersize=4, label=f"α = {exponent:g}")
+        ax.loglog(SAMPLES, 300.0 / np.square(SAMPLES), color=EXACT, linestyle=":", label="second order")
+        ax.set(title=name, xlabel="samples in contact", xticks=SAMPLES, xticklabels=SAMPLES)
+        ax.minorticks_off()
+        orders = {f"{exponent:g}": np.log(error[2] / error[-1]) / np.log(4.0) for exponent, error in found.items()}
+        numbers[name] = {"rms_error": {f"{e:g}": error for e, error in found.items()}, "order": orders}
+    axes[0].set_ylabel("rms error of the duration (%)")
+    axes[1].legend()
+    said = [f"{name} {', '.join(f'{o:.1f}' for o in numbers[name]['order'].values())}" for name in list(numbers)[1:]]
+    return f"orders from 16 to 64 samples, for α = 1, 1.5, 2.3: {'; '.join(said)}", numbers

@@ -7,7 +7,7 @@ import re
 import textwrap
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -63,13 +63,17 @@ class Figure:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out; `files` are names in the folder, `got` holds the error's text if the figure failed."""
+    """What came out; `files` are names in the folder, `got` holds the error's text if the figure failed.
+
+    `numbers` are as they stand in the JSON.
+    """
 
     figure: Figure
     got: str
     seconds: float
     files: tuple[str, ...]
     failed: bool = False
+    numbers: dict[str, Any] = field(default_factory=dict)
 
 
 FIGURES: dict[str, Figure] = {}
@@ -118,7 +122,7 @@ def run(figure: Figure, folder: Path, say: Callable[[str], None] = lambda _: Non
     record = {"id": figure.id, "title": figure.title, "paper shows": figure.shows, "we get": got}
     record |= {"seconds": round(seconds, 2), "numbers": plain(numbers)}
     (folder / f"{figure.id}.json").write_text(json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
-    return Result(figure, got, seconds, (*pictures, f"{figure.id}.json"))
+    return Result(figure, got, seconds, (*pictures, f"{figure.id}.json"), numbers=record["numbers"])
 
 
 def plain(value: Any) -> Any:

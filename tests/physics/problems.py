@@ -17,7 +17,7 @@ STEEL = Loss(0.6, 6.5e-3, 0.0, 5.0e-6)
 
 
 def sitar(loss: Loss = STEEL, stiffness: float = 1e8) -> Problem:
-    """NUMERICS section 4's sitar, with points its modes can tell apart at 48 kHz."""
+    """§6's sitar, with points its modes can tell apart at 48 kHz."""
     return Problem(
         String(0.88, 5.55e-4, 58.8, 7.95e-5, loss),
         Barrier(Polynomial((0.0, 0.0, -0.75)), 0.0, 0.03, 4),

@@ -155,7 +155,7 @@ def test_a_step_obeys_the_quadratised_equations(exponent: float, at: Outlook, st
 @example(at=Outlook(0.0, 9e-06, 0.000228, 3.144550645279597e-07, 0.009943942256835762), stiffness=1e10, damping=1.0)
 @given(at=outlooks(), stiffness=powers(2.0, 12.0), damping=powers(-2.0, 2.0))
 def test_damping_obeys_its_equation_where_it_does_not_pull(at: Outlook, stiffness: float, damping: float) -> None:
-    """F = g (psi+ + psi)/2 + mu psi (psi+ - psi)/k while compressing (NUMERICS 1.4), limited on the way out.
+    """F = g (psi+ + psi)/2 + mu psi (psi+ - psi)/k while compressing (§5.3), limited on the way out.
 
     On a stiff point psi+ is psi and a small difference of what the string wanted and what the force took away, each of
     `magnitude`: to no more than the rounding of that can the equation hold.
@@ -189,7 +189,7 @@ def test_float32_stays_float32(at: Outlook, exponent: float) -> None:
 
 
 def solved(points: ContactPoints, exponent: float, response: Array, free: Array, touch: Any, order: range) -> Array:
-    """S3 of NUMERICS section 3 word for word, with the oracle's gradient: the forces of a step."""
+    """The sweep of §2.3 word for word, with the oracle's gradient: the forces of a step."""
     force = np.zeros(free.size)
     for k in order:
         eta, eta_before = points.height[k] - touch.now[k], points.height[k] - touch.before[k]
@@ -241,7 +241,7 @@ def test_a_step_of_the_grids_kernel_is_each_nodes_own(exponent: float, seed: int
 
 
 def impact(exponent: float, samples: int, damping: float = 0.0) -> tuple[Problem, float, float]:
-    """A string whose slack first mode meets an obstacle at 1 m/s for `samples`; its modal mass, and T2's depth."""
+    """A string whose slack first mode meets an obstacle at 1 m/s for `samples`; its modal mass, and §5.2's depth."""
     length, density, pitch = 1.0, 0.02, 0.02
     mass, inverse = 0.5 * density * length, 1.0 / (exponent + 1.0)
     deepest = samples / RATE / 2.0 / (sqrt(pi) * gamma(1.0 + inverse) / gamma(0.5 + inverse))
@@ -269,7 +269,7 @@ def fall(problem: Problem, steps: int) -> tuple[Array, Array, float]:
 
 @pytest.mark.parametrize(("exponent", "within"), [(1.0, 2e-2), (1.5, 1e-3), (2.3, 1e-3)])
 def test_elastic_impact(exponent: float, within: float) -> None:
-    """T1 and T2 at 100 samples per contact: depth and duration; impulse 2 m v, all given back."""
+    """§5.1 and §5.2 at 100 samples per contact: depth and duration; impulse 2 m v, all given back."""
     samples = 100
     problem, mass, deepest = impact(exponent, samples)
     u, force, psi = fall(problem, 3 * samples)
@@ -283,7 +283,7 @@ def test_elastic_impact(exponent: float, within: float) -> None:
 @pytest.mark.parametrize("exponent", [1.0, 1.5, 2.3])
 @pytest.mark.parametrize("samples", [2, 3, 6])
 def test_even_a_contact_of_few_samples_gives_everything_back(exponent: float, samples: int) -> None:
-    """The plain rule keeps up to two thirds of the energy here (NUMERICS section 2)."""
+    """The plain rule keeps up to two thirds of the energy here (§2.1)."""
     u, force, psi = fall(impact(exponent, samples)[0], 60)
     assert psi == 0.0
     assert force.min() == 0.0
@@ -293,7 +293,7 @@ def test_even_a_contact_of_few_samples_gives_everything_back(exponent: float, sa
 @pytest.mark.parametrize("exponent", [1.0, 1.5])
 @pytest.mark.parametrize("speed_number", [0.1, 0.5, 2.0])
 def test_damped_impact_rebounds_by_lambert_w(speed_number: float, exponent: float) -> None:
-    """T3's closed form; the figures of NUMERICS for 76 samples are 0.1 to 0.8 % off."""
+    """§5.3's closed form; the quadratised contact is 0.1 to 0.8 % off at 76 samples."""
     w = speed_number
     exact = (1.0 + float(np.real(lambertw(-(1.0 + w) * np.exp(-(1.0 + w)))))) / -w * -1.0
     u, force, psi = fall(impact(exponent, 200, damping=w)[0], 900)

@@ -120,6 +120,6 @@ def newest(d: finite_difference.Design | modal.Design, s: finite_difference.Stat
 @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(problem=problems(lossless=True))
 def test_the_plain_gradient_conserves_energy_too(model: str, problem: Problem) -> None:
-    """Its defects are others: energy left in the contact, forces that pull (NUMERICS section 2)."""
+    """Its defects are others: energy left in the contact, forces that pull (§2.1)."""
     error, _, _ = balance(problem, model, 1000, contact.PLAIN)
     assert error <= 1e-9

@@ -1,4 +1,4 @@
-"""The finite-difference string: dispersion (T5), the update against matrices, release, ports, positive energy."""
+"""The finite-difference string: dispersion (§5.5), the update against matrices, release, ports, positive energy."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def running_poles(d: fd.Design, modes: Array) -> Array:
 
 
 def t5(string: String, d: fd.Design, modes: Array) -> Array:
-    """The same z from T5, with Q and the losses' symbol in general form."""
+    """The same z from §5.5, with Q and the losses' symbol in general form."""
     k, h = 1.0 / d.rate, d.grid.spacing
     b = modes * pi / string.length
     near = taps(d.grid.elastic, string.tension)

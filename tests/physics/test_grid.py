@@ -61,7 +61,7 @@ def terms_of(string: String, g: Grid, rate: float, b: Array) -> tuple[Array, Arr
 
 @given(strings(lossless=True), losses, rates, floats(1.0, 1.3))
 def test_every_grid_is_stable_and_passive(string: String, loss: Loss, rate: float, margin: float) -> None:
-    """Q + k S <= 1 keeps both roots of T5 inside the unit circle and kinetic energy positive; S >= 0 loses energy."""
+    """Q + k S <= 1 keeps both roots of §5.5 inside the unit circle and kinetic energy positive; S >= 0 loses energy."""
     string = with_loss(string, loss)
     g = accepted(string, rate, margin)
     q, backward, whole = terms_of(string, g, rate, string.wavenumbers(g.intervals))
@@ -142,7 +142,7 @@ def test_two_powers_are_a_stiffness_of_their_own_where_waves_are_long() -> None:
 @pytest.mark.parametrize("rate", [88_200.0, 96_000.0, 176_400.0, 192_000.0])
 @pytest.mark.parametrize("key", range(28, 88, 3))
 def test_every_partial_of_a_bass_is_within_two_cents(key: int, rate: float) -> None:
-    """Up to the fortieth or 20 kHz, with its losses, from the poles (T5); the paper's own scheme is fifty cents off."""
+    """Up to the fortieth or 20 kHz, with its losses, from the poles (§5.5); the paper's own is fifty cents off."""
     preset = load_preset("slap-bass")
     made = design_key(preset.problem, preset.model, preset.keys, 440.0 * 2.0 ** ((key - 69) / 12.0), rate).design
     assert isinstance(made, finite_difference.Design)
@@ -172,7 +172,7 @@ def test_every_tension_up_to_the_highest_is_passive(string: String, loss: Loss, 
 
 
 def measured_decay(string: String, g: Grid, rate: float, b: Array) -> Array:
-    """-ln|z|/k of T5's complex pair."""
+    """-ln|z|/k of §5.5's complex pair."""
     _, backward, _ = terms_of(string, g, rate, b)
     r0 = g.loss.s0 / rate
     return -0.5 * rate * np.log((1.0 - r0 - 2.0 * backward / rate) / (1.0 + r0))
@@ -255,7 +255,7 @@ def test_losses_cap_no_grid_and_their_error_falls_with_the_rate() -> None:
 
 
 def test_a_free_string_s_error_falls_with_the_rate() -> None:
-    """50 ms of a plucked sitar from the poles of the grid (T5) against those of the string, x1 to x32."""
+    """50 ms of a plucked sitar from the poles of the grid (§5.5) against those of the string, x1 to x32."""
     string = String(0.88, 5.55e-4, 58.8, 7.95e-5, STEEL)
     b = string.wavenumbers(99)
     decay = string.loss.rate(b)

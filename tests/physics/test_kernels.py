@@ -365,7 +365,7 @@ def test_both_models_agree_on_a_soft_barrier() -> None:
 
 @pytest.mark.parametrize(("model", "rate", "modes"), [("modal", RATE, 12), ("fd", 8.0 * RATE, 6)])
 def test_a_plucked_strings_partials_are_in_tune(model: str, rate: float, modes: int) -> None:
-    """T4 measured from one second of sound, all modes ringing: 0.1 cent, and T60 within 1 %."""
+    """§5.4 measured from one second of sound, all modes ringing: 0.1 cent, and T60 within 1 %."""
     string = replace(FREE.string, loss=Loss(0.6, 0.0, 2e-4))
     problem = replace(FREE, string=string, excitation=Excitation(0.07, 1.0, 3e-4), pickups=(Pickup(0.071),))
     sound = response(model, problem, round(rate), rate)[:, 0]

@@ -1,4 +1,4 @@
-"""The modal string: exact poles and the closed forms that follow from them (T4, T6), release, ports, refusals."""
+"""The modal string: exact poles and the closed forms that follow from them (§5.4), release, ports, refusals."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def cents(ratio: Array) -> Array:
 
 @pytest.mark.interpreted
 def test_poles_of_the_running_kernel_are_exact() -> None:
-    """T6. The decay is known only as well as the rounding of R^2 allows: 1.1e-16 / (2 alpha k) of itself."""
+    """§5.4. The decay is known only as well as the rounding of R^2 allows: 1.1e-16 / (2 alpha k) of itself."""
     d = modal.design(FREE, RATE)
     z, m = running_poles(d), d.modes
     assert np.abs(z - np.exp((1j * m.frequency - m.decay) / RATE)).max() <= 1e-13
@@ -95,7 +95,7 @@ def test_every_mode_below_nyquist_and_none_above() -> None:
 
 
 def test_pitch_and_t60_measured_from_sound() -> None:
-    """Every mode up to 20 kHz, rendered alone: 0.1 cent and 1 % with room to spare (T4)."""
+    """Every mode up to 20 kHz, rendered alone: 0.1 cent and 1 % with room to spare (§5.4)."""
     d = modal.design(FREE, RATE, band=20_000.0)
     for n in (1, 2, 5, 17, 61, 97):  # none has a node at the pickup
         b, steps = d.modes.wavenumber[n - 1], 4800

@@ -195,7 +195,7 @@ def test_a_rising_barrier_gives_its_force_times_its_way(stiffness: float) -> Non
 
 
 def test_a_flat_barrier_throws_the_string_back_in_time() -> None:
-    """T7: released from 2h sin(pi x/L) over a flat rigid barrier back after 1.5 T; points are as the modes ask."""
+    """§5.6: released from 2h sin(pi x/L) over a flat rigid barrier back after 1.5 T; points are as the modes ask."""
     string, h = String(0.5, 5.55e-4, 50.0), 5e-4
     barrier = Barrier(Polynomial((-h,)), 0.0, 0.5)
     problem = Problem(string, barrier, Contact(1e9), pickups=(Pickup(0.5),))

@@ -39,7 +39,7 @@ def complaint(source: Any) -> str:
     return str(error.value)
 
 
-# Gauges, pitches and tensions of a sitar with strings of 0.88 m, and its steel's stiffness: NUMERICS section 4.
+# Gauges, pitches and tensions of a sitar with strings of 0.88 m, and its steel's stiffness: §6.
 @pytest.mark.parametrize(
     ("material", "diameter", "pitch", "density", "tension"),
     [

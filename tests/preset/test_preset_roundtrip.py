@@ -96,7 +96,7 @@ def test_a_shipped_preset_is_sane(name: str) -> None:
 
 @pytest.mark.parametrize("name", shipped())
 def test_points_of_a_shipped_preset_are_told_apart_by_its_modes(name: str) -> None:
-    """NUMERICS section 3: spacing of at least about L/(M + 1), at 48 kHz times the preset's oversampling."""
+    """§2.3: spacing of at least about L/(M + 1), at 48 kHz times the preset's oversampling."""
     preset = load_preset(name)
     string = preset.problem.string
     top = string.wavenumber_at(24_000.0 * preset.oversample)

@@ -307,7 +307,7 @@ def test_points_that_modes_cannot_tell_apart_are_a_warning(scheme: str) -> None:
     ],
 )
 def test_too_few_points_and_too_many_are_told_with_the_number_that_would_do(points: int, said: str) -> None:
-    """NUMERICS 7.3: to 493 modes 80 points are 80 obstacles."""
+    """§2.11: to 493 modes 80 points are 80 obstacles."""
     overrides = [f"barrier.points={points}"]
     with pytest.warns(engine.PhysicsWarning) as caught:
         run(preset=FLAT, seconds=1e-5, sample_rate=384_000, band=148_000, overrides=overrides)
@@ -323,7 +323,7 @@ def test_as_many_points_as_the_modes_ask_for_need_no_warning(overrides: list[str
 
 
 def test_a_fine_grid_is_released_over_its_barrier() -> None:
-    """T7: the points are as many as the nodes, and nothing as large as their square is made. Rigid, it takes 1.5 T."""
+    """§5.6: the points are as many as the nodes, and nothing as large as their square is made. Rigid, it takes 1.5 T."""
     h, period = 5e-4, 1.0 / 300.15
     sim = run(
         preset=FLAT,

@@ -76,7 +76,7 @@ def test_another_tuning_is_another_pitch() -> None:
 
 
 def grid_roots(d: Design, tension: float, slower: float = 1.0) -> Array:
-    """T5: z of every mode of the grid at a tension, with a slower clock for its restoring force."""
+    """§5.5: z of every mode of the grid at a tension, with a slower clock for its restoring force."""
     b, k = d.problem.string.wavenumbers(d.grid.intervals), 1.0 / d.rate
     q = courant(d.grid.elastic, tension, 4.0 * np.sin(0.5 * b * d.grid.spacing) ** 2, slower)
     z = 2.0 * k * backward_loss(d.grid.loss, b, d.grid.spacing)

@@ -1,8 +1,8 @@
-"""The modal string with all quadratised contact points solved at once (S1 of NUMERICS section 3), by Cholesky.
+"""The modal string with all quadratised contact points solved at once (§2.3), by Cholesky.
 
     z = (I + G W G / 4)^-1 (G / 2)(D - W G psi),   psi+ = psi + z,   F = G (psi + z / 2),   G = diag g
 
-The engine's kernel sweeps over the points instead (S3). With one point the two are the same; with several they differ
+The engine's kernel sweeps over the points instead. With one point the two are the same; with several they differ
 in how the points share a step. The rule for g knows one point at a time, so where neighbours push a point out faster
 than it could know, its g is lowered and the step solved again until nothing pulls. Energy is exact for any g.
 """

@@ -1,4 +1,4 @@
-"""What is known exactly of the ideal string over rigid obstacles (T7-T9 of NUMERICS section 5)."""
+"""What is known exactly of the ideal string over rigid obstacles (§5.6)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 from engine.physics.string import Array, String, require
 
-FLAT_PERIOD = 1.5  # periods of the free string until one over a flat barrier at minus half its amplitude returns (T7)
+FLAT_PERIOD = 1.5  # periods of the free string until one over a flat barrier at minus half its amplitude returns (§5.6)
 
 
 def cabannes(string: String, shape: Callable[[Array], Array], height: float, x: Array, t: float) -> Array:
-    """Displacement at x and t >= 0 of a string released at rest over a point obstacle at its centre (T9).
+    """Displacement at x and t >= 0 of a string released at rest over a point obstacle at its centre (§5.6).
 
     `shape`(x) must be symmetric about the centre and highest there; `height` is the obstacle's, from 0 to below that.
     Cabannes' formula, for a string on [-1/2, 1/2] with unit speed and a centre displacement of 1.
@@ -44,7 +44,7 @@ def _saw(y: Array) -> Array:
 
 
 def flat_barrier_touch(string: String, x: Array) -> Array:
-    """When the first mode, released at twice the depth of a flat rigid barrier, first touches it at x (T7), s.
+    """When the first mode, released at twice the depth of a flat rigid barrier, first touches it at x (§5.6), s.
 
     That is free motion until then: true for L/4 <= x <= 3L/4, where the line of impact runs faster than waves do.
     """

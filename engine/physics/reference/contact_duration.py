@@ -47,7 +47,7 @@ class MassWall:
 
     @property
     def duration(self) -> float:
-        """The exact contact duration (T1, T2), s."""
+        """The exact contact duration (§5.1, §5.2), s."""
         return self.law.duration(self.mass, self.speed)
 
     def beta(self, points: int, rate: float) -> float:

@@ -32,7 +32,7 @@ def plain(law: PowerLaw, at: Outlook) -> float:
 
 
 def releasing(at: Outlook) -> float:
-    """The g that brings psi to exactly zero in this step; a larger one would make the contact pull (NUMERICS 1.4)."""
+    """The g that brings psi to exactly zero in this step; a larger one would make the contact pull (§2.2)."""
     if at.psi <= 0.0:
         return inf if at.change > 0.0 else 0.0
     half_retreat = -0.5 * at.change
@@ -43,14 +43,14 @@ def releasing(at: Outlook) -> float:
 
 
 def capped(law: PowerLaw, at: Outlook) -> float:
-    """The strictly non-adhesive rule (NUMERICS 2): psi >= 0 and force >= 0 always, nothing left behind."""
+    """The strictly non-adhesive rule (§2.2): psi >= 0 and force >= 0 always, nothing left behind."""
     if at.now <= 0.0 and at.psi > 0.0 and at.change < 0.0:
         return releasing(at)
     return min(law.psi_slope(at.now), releasing(at))
 
 
 def entry_secant(law: PowerLaw, at: Outlook) -> float:
-    """`capped`, with the secant of psi to the predicted midpoint in the step that enters (NUMERICS 2, variant ii).
+    """`capped`, with the secant of psi to the predicted midpoint in the step that enters (§2.2).
 
     At entry eta^n <= 0 still says g = 0, which is what makes `capped` first-order in the contact's duration. An entry
     comes from outside (eta- <= 0 too), which bounds the secant: the middle is then at most half the change.

@@ -1,4 +1,4 @@
-"""Closed forms of the impact of a mass on a wall after Hunt and Crossley (paper 003 section 2, T3)."""
+"""Closed forms of the impact of a mass on a wall after Hunt and Crossley (paper 003 section 2, §5.3)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class HuntCrossley:
         return path
 
     def rebound(self, speed: float) -> float:
-        """Velocity after the impact (<= 0): the root of (6) in closed form (T3), m/s."""
+        """Velocity after the impact (<= 0): the root of (6) in closed form (§5.3), m/s."""
         return -speed if self.damping == 0.0 else rebound_number(self.damping * speed) / self.damping
 
     def rebound_approximation(self, speed: float) -> float:
@@ -110,7 +110,7 @@ def _depth(z: Array, w: float) -> Array:
 
 
 def rebound_number(w: float) -> float:
-    """mu v_out for w = mu v_in: -1 - W0(-(1 + w) e^-(1 + w)) (T3)."""
+    """mu v_out for w = mu v_in: -1 - W0(-(1 + w) e^-(1 + w)) (§5.3)."""
     if w > 1.0:
         return -1.0 - lambert_w0(-(1.0 + w) * exp(-(1.0 + w)))
     # Close to its branch point W0 loses up to half of the digits: start from the Taylor series of the restitution or

@@ -19,7 +19,7 @@ from engine.errors import PhysicsError
 from engine.physics import finite_difference
 from engine.physics.barrier import Barrier
 from engine.physics.dispersion import REACH
-from engine.physics.grid import MARGIN
+from engine.physics.grid import MARGIN, Grid
 from engine.physics.problem import Problem
 from engine.physics.record import Log, Run, log
 from engine.physics.reference.implicit_contact import Solution, Springs, Tally, apart, together
@@ -99,8 +99,13 @@ class Scheme:
         book.work[n] = 0.5 * force * (self.inject @ span) / c.surface.answer
 
 
-def scheme(problem: Problem, rate: float, margin: float = MARGIN, iterations: int | None = None) -> Scheme:
-    """The scheme at a sample rate; `iterations` fixes the number of Newton steps at nodes (paper 002 took 20)."""
+def scheme(
+    problem: Problem, rate: float, margin: float = MARGIN, iterations: int | None = None, on: Grid | None = None
+) -> Scheme:
+    """The scheme at a sample rate, on the engine's grid or a given one.
+
+    `iterations` fixes the number of Newton steps at nodes (paper 002 took 20).
+    """
     if problem.contact.damping > 0.0:
         raise PhysicsError(
             "contact.damping",
@@ -108,7 +113,7 @@ def scheme(problem: Problem, rate: float, margin: float = MARGIN, iterations: in
             "the iterative reference is elastic, it has none",
             "set it to 0 or use scheme fd",
         )
-    d = finite_difference.design(problem, rate, margin=margin)
+    d = finite_difference.design(problem, rate, margin=margin, on=on)
     ports, surface, n = d.coefficients.ports, d.coefficients.surface, d.grid.intervals
     over = isinstance(problem.barrier, Barrier)
     nodes = slice(surface.first_node, surface.first_node + surface.height.size) if over else None
@@ -141,11 +146,12 @@ def run(
     band: float = inf,
     margin: float = MARGIN,
     iterations: int | None = None,
+    on: Grid | None = None,
 ) -> Run:
     """A metered run from rest, or from the shape `initial`; conventions of record.py. A grid has no `band` to limit."""
     if band < inf:
         raise PhysicsError("band", band, "finite differences have no modes to leave out", "use a modal scheme")
-    s, tally = scheme(problem, rate, margin, iterations), Tally()
+    s, tally = scheme(problem, rate, margin, iterations, on), Tally()
     earlier, u = _start(s.design, initial)
     height, released, start = s.design.points.height, s.pickups @ earlier, s.pickups @ u
     carries = s.design.coefficients.ports.carries

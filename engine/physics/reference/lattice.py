@@ -1,4 +1,4 @@
-"""The ideal string over rigid point obstacles on the lattice of unit Courant number (T10 of NUMERICS section 5).
+"""The ideal string over rigid point obstacles on the lattice of unit Courant number (§5.6).
 
 There u+_m = u_{m+1} + u_{m-1} - u-_m is the wave equation's exact solution between obstacles; at an obstacle the node
 is held up to its height. A point has no mass, so no energy is lost. Converges at first order in the spacing.

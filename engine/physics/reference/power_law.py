@@ -52,12 +52,12 @@ class PowerLaw:
         return (self.force(end) - self.mean_force(start, increment)) / increment
 
     def compression(self, mass: float, speed: float) -> float:
-        """Deepest penetration of a free mass that arrives with `speed` (T2), m."""
+        """Deepest penetration of a free mass that arrives with `speed` (§5.2), m."""
         power = self.exponent + 1.0
         return pow(0.5 * power * mass * speed**2 / self.stiffness, 1.0 / power)
 
     def duration(self, mass: float, speed: float) -> float:
-        """How long that mass stays in contact (T2), s."""
+        """How long that mass stays in contact (§5.2), s."""
         inverse = 1.0 / (self.exponent + 1.0)
         return 2.0 * self.compression(mass, speed) / speed * sqrt(pi) * gamma(1.0 + inverse) / gamma(0.5 + inverse)
 

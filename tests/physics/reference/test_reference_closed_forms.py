@@ -1,4 +1,4 @@
-"""Rigid obstacles, where the motion is known: Cabannes' closed form, the lattice, the flat barrier (T7-T10)."""
+"""Rigid obstacles, where the motion is known: Cabannes' closed form, the lattice, the flat barrier (§5.6)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_kernels_tend_to_cabannes_as_rate_and_stiffness_rise(
 
 
 def test_obstacle_at_rest_height_gives_periods_of_one_and_a_half() -> None:
-    """T8: half a period free, a quarter in contact; the first mode is back after 1.5 T."""
+    """§5.6: half a period free, a quarter in contact; the first mode is back after 1.5 T."""
     x = np.linspace(0.0, 0.5, 401)
     for t in (0.0, 0.1, 0.37, 1.2):
         now = cabannes(STRING, SHAPES["cosine"], 0.0, x, t * PERIOD)
@@ -109,7 +109,7 @@ def test_cabannes_refuses_an_obstacle_above_the_string() -> None:
 
 
 def test_lattice_over_two_obstacles_loses_less_energy_the_finer_it_is() -> None:
-    """T10: obstacles are points, so in the limit none is lost; the discrete energy lies between steps."""
+    """§5.6: obstacles are points, so in the limit none is lost; the discrete energy lies between steps."""
     lost = []
     for n in (200, 400, 800, 1600):
         start = TOP * np.sin(np.pi * np.linspace(0.0, 1.0, n + 1))
@@ -136,7 +136,7 @@ def first_return(run: Run, height: float) -> float:
 
 @pytest.mark.parametrize("model", [kernel_fd, kernel_modal, iterative.run, newton_modal.run_two_point])
 def test_period_over_a_flat_barrier_tends_to_one_and_a_half(model: Callable[..., Run]) -> None:
-    """T7, 004 Fig. 2: always late, and less so as the rate rises by 4 and the stiffness by 10."""
+    """§5.6, 004 Fig. 2: always late, and less so as the rate rises by 4 and the stiffness by 10."""
     height, late = 0.5e-3, []
     slow = model in (iterative.run, newton_modal.run_two_point)
     for stiffness, factor in ((1e6, 1), (1e7, 4)) if slow else ((1e6, 1), (1e7, 4), (1e8, 16)):

@@ -89,7 +89,7 @@ def test_rebound_solves_its_equation(log_w: float) -> None:
 
 
 def test_restitution_of_gentle_impacts() -> None:
-    """E = 1 - 2w/3 + 4w^2/9 - 44w^3/135 + 104w^4/405 (T3): the remainder is of fifth order."""
+    """E = 1 - 2w/3 + 4w^2/9 - 44w^3/135 + 104w^4/405 (§5.3): the remainder is of fifth order."""
     law = HuntCrossley(damping=1.0)
     remainder = []
     for w in (0.02, 0.04, 0.08):

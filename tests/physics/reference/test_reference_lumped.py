@@ -1,4 +1,4 @@
-"""The lumped mass and barrier of paper 002 against its exact motion and the table of NUMERICS section 2."""
+"""The lumped mass and barrier of paper 002 against its exact motion and a table of what each rule leaves (§2.1)."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_mass_that_swings_too_low_never_arrives() -> None:
     assert exact_displacement(case, t) == pytest.approx(-0.1 * np.cos(case.angular * t), abs=1e-15)
 
 
-# --- NUMERICS section 2, row by row -----------------------------------------------------------------------------------
+# --- the rules of §2.1 and §2.2, row by row ---------------------------------------------------------------------------
 
 ROWS = [  # case, oversampling, scheme, psi left, its share of the energy, duration, depth, rms over 0.1 s
     (SOFT, 1, "iterative", 0.0, 0.0, +0.0004, +0.0002, 1.37e-5),
@@ -149,7 +149,7 @@ def test_rebound_speed_at_audio_rate(case: LumpedCase, name: str, loss: float) -
 
 
 def test_the_plain_rule_pulls_and_the_others_do_not() -> None:
-    """Soft barrier at five times audio rate: -1.7 N (NUMERICS 2)."""
+    """Soft barrier at five times audio rate: -1.7 N (§2.1)."""
     steps = RATE * 5 // 2
     assert non_iterative(SOFT, 5 * RATE, steps, plain).force.min() == pytest.approx(-1.7, abs=0.05)
     for rule in SAFE_RULES:

@@ -124,7 +124,7 @@ def test_static_equilibrium_stays_still(scheme: str) -> None:
 
 @pytest.mark.parametrize("make", [TwoPoint, ThreePoint])
 def test_poles_are_exact_at_any_rate(make: Callable[..., Any]) -> None:
-    """T6; the two eigenvalues of a free step, mode by mode."""
+    """§5.4; the two eigenvalues of a free step, mode by mode."""
     s = modal_string(replace(SITAR_004, barrier=None, string=replace(SITAR_004.string, loss=Loss(40.0, 0.5))), RATE)
     scheme, one, zero = make(s), np.ones(s.modes.decay.size), np.zeros(s.modes.decay.size)
     columns = [scheme.step(pair, (0.0, 0.0), lambda start, _: start).pair for pair in ((one, zero), (zero, one))]
