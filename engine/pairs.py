@@ -112,6 +112,51 @@ def _slots(v: _Vectors, count: int) -> list[Any]:
     return slots
 
 
+def _stepping(
+    v: _Vectors, f: Any, g: Any, w: Any, now: Any, before: Any, pushes: tuple[Any, Any]
+) -> Callable[..., Any]:
+    """step(i, driven): a vector of modes two steps on, in memory and as values."""
+    b = v.builder
+
+    def step(i: Any, driven: bool) -> tuple[Any, Any]:
+        forward, backward, y, old = (v.load(x.data, i) for x in (f, g, now, before))
+        u1 = b.fsub(b.fmul(forward, y), b.fmul(backward, old))
+        drive = v.load(w.data, i) if driven else None
+        u1 = v.plus(u1, pushes[0], drive) if driven else u1
+        u2 = b.fsub(b.fmul(forward, u1), b.fmul(backward, y))
+        u2 = v.plus(u2, pushes[1], drive) if driven else u2
+        v.store(u1, before.data, i)
+        v.store(u2, now.data, i)
+        return u1, u2
+
+    return step
+
+
+def _summing(v: _Vectors, rows: Any, out: Any, parts: int) -> Callable[..., None]:
+    """group(rows here, the first of them, steps): both steps of some rows, of what `steps` gives for every vector."""
+    b = v.builder
+    _, size = cgutils.unpack_tuple(b, rows.shape)
+    _, width = cgutils.unpack_tuple(b, out.shape)
+
+    def group(rows_here: int, first: Any, steps: Callable[[Any], tuple[Any, Any]]) -> None:
+        bases = [b.gep(rows.data, [b.mul(b.add(first, INT(j)), size)]) for j in range(rows_here)]
+        held = [[_slots(v, parts) for _ in bases] for _ in range(2)]
+        with v.loop(size, parts * v.lanes) as i:
+            for part in range(parts):
+                at = b.add(i, INT(part * v.lanes))
+                both = steps(at)
+                for j, base in enumerate(bases):
+                    row = v.load(base, at)
+                    for sums, u in zip(held, both, strict=True):
+                        b.store(v.plus(b.load(sums[j][part]), row, u), sums[j][part])
+        for k, sums in enumerate(held):
+            totals = v.totals([[b.load(part) for part in row] for row in sums]) if rows_here else []
+            for j, total in enumerate(totals):
+                b.store(total, b.gep(out.data, [b.add(b.mul(INT(k), width), b.add(first, INT(j)))]))
+
+    return group
+
+
 @intrinsic
 def _advance_twice(
     typing: Any,
@@ -127,40 +172,12 @@ def _advance_twice(
 ) -> Any:
     def generate(v: _Vectors, _: Any, f: Any, g: Any, w: Any, rows: Any, now: Any, before: Any, *more: Any) -> None:
         b, (force1, force2, out) = v.builder, more
-        count, size = cgutils.unpack_tuple(b, rows.shape)
-        _, width = cgutils.unpack_tuple(b, out.shape)
+        count, _ = cgutils.unpack_tuple(b, rows.shape)
         parts = WIDEST // v.align // v.lanes  # registers that a row's sums take on the narrowest of them
         none = ir.Constant(v.element, 0.0)
         struck = b.or_(b.fcmp_unordered("!=", force1, none), b.fcmp_unordered("!=", force2, none))
-        pushes = v.splat(force1), v.splat(force2)
-
-        def step(i: Any, driven: bool) -> tuple[Any, Any]:
-            forward, backward, y, old = (v.load(x.data, i) for x in (f, g, now, before))
-            u1 = b.fsub(b.fmul(forward, y), b.fmul(backward, old))
-            drive = v.load(w.data, i) if driven else None
-            u1 = v.plus(u1, pushes[0], drive) if driven else u1
-            u2 = b.fsub(b.fmul(forward, u1), b.fmul(backward, y))
-            u2 = v.plus(u2, pushes[1], drive) if driven else u2
-            v.store(u1, before.data, i)
-            v.store(u2, now.data, i)
-            return u1, u2
-
-        def group(rows_here: int, first: Any, steps: Callable[[Any], tuple[Any, Any]]) -> None:
-            bases = [b.gep(rows.data, [b.mul(b.add(first, INT(j)), size)]) for j in range(rows_here)]
-            held = [[_slots(v, parts) for _ in bases] for _ in range(2)]
-            with v.loop(size, parts * v.lanes) as i:
-                for part in range(parts):
-                    at = b.add(i, INT(part * v.lanes))
-                    both = steps(at)
-                    for j, base in enumerate(bases):
-                        row = v.load(base, at)
-                        for sums, u in zip(held, both, strict=True):
-                            b.store(v.plus(b.load(sums[j][part]), row, u), sums[j][part])
-            for k, sums in enumerate(held):
-                totals = v.totals([[b.load(part) for part in row] for row in sums]) if rows_here else []
-                for j, total in enumerate(totals):
-                    b.store(total, b.gep(out.data, [b.add(b.mul(INT(k), width), b.add(first, INT(j)))]))
-
+        step = _stepping(v, f, g, w, now, before, (v.splat(force1), v.splat(force2)))
+        group = _summing(v, rows, out, parts)
         most = max(1, (v.registers - 12) // (2 * parts))
         start = cgutils.alloca_once_value(b, INT(0))
         with b.if_else(struck) as (driven, free):
@@ -179,13 +196,8 @@ def _advance_twice(
                     b.branch(led)
                 b.position_at_end(led)
         done = b.load(start)
-        v.in_groups(
-            b.sub(count, done),
-            most,
-            lambda here, first: group(
-                here, b.add(done, first), lambda at: (v.load(before.data, at), v.load(now.data, at))
-            ),
-        )
+        rest = lambda at: (v.load(before.data, at), v.load(now.data, at))  # noqa: E731
+        v.in_groups(b.sub(count, done), most, lambda here, first: group(here, b.add(done, first), rest))
 
     return types.void(forward, backward, inject, rows, now, before, one, two, out), _vector_code(generate)
 

@@ -28,6 +28,7 @@ FLOORS = (
         "ending",
         "interrupts",
         "lanes",
+        "pairs",
         "layout",
         "lowering",
         "messages",
@@ -59,7 +60,7 @@ LIVE = (
     {"audio", "midi", "screen", "recorder"},
     {"session", "measured"},
 )
-COMPILERS = {"machine_code", "compiled", "vectors", "lanes", "opened", "module", "lowering", "processor"}
+COMPILERS = {"machine_code", "compiled", "vectors", "lanes", "pairs", "opened", "module", "lowering", "processor"}
 # Who else may be asked in, and by whom; numpy comes everywhere.
 GUESTS = {
     "numba": COMPILERS,

@@ -2,8 +2,8 @@
 
     phi = K/(al+1) [eta]^(al+1),  psi = sqrt(2 phi),  F = g (psi+ + psi)/2,  psi+ = psi + (g/2)(eta+ - eta-)
 
-with eta = barrier - string, the penetration. Energy is exact for every choice of g = psi'(eta) (papers 002, 004 and
-engine/physics/README.md §2.2); g decides accuracy, and whether the contact sticks or pulls. The code works with a = g/2.
+with eta = barrier - string, the penetration. Energy is exact for every choice of g = psi'(eta) (papers 002 and 004;
+engine/physics/README.md §2.2); g decides accuracy, and whether the contact sticks or pulls. The code has a = g/2.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def steps_in_contact(points: ContactPoints, contact: Contact, response: Array, r
     over, swing = 1.0 / (contact.exponent + 1.0), SPEED / rate
     if not contact.stiffness > 0.0:
         return inf
-    pressed = (swing * swing / (2.0 * over * float((response * points.stiffness).max()))) ** over
+    pressed = power(swing * swing / (2.0 * over * float((response * points.stiffness).max())), over)
     return sqrt(pi) * gamma(1.0 + over) / gamma(0.5 + over) * 2.0 * pressed / swing
 
 

@@ -323,7 +323,7 @@ def test_as_many_points_as_the_modes_ask_for_need_no_warning(overrides: list[str
 
 
 def test_a_fine_grid_is_released_over_its_barrier() -> None:
-    """§5.6: the points are as many as the nodes, and nothing as large as their square is made. Rigid, it takes 1.5 T."""
+    """§5.6: as many points as nodes, and nothing as large as their square is made. Rigid, it takes 1.5 T."""
     h, period = 5e-4, 1.0 / 300.15
     sim = run(
         preset=FLAT,

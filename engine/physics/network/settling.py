@@ -7,6 +7,7 @@ Here the points of one string are taken one by one. A solver of all of them at o
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from engine.physics import contact
 from engine.physics.network.memory import NOBODY, THERE, Bridge, Strand
 
 GRAIN = 1e4 * np.finfo(np.float64).eps  # share of psi below which what a release leaves is rounding
-SLACK = 16.0 * np.finfo(np.float64).eps ** 0.5  # the same of what a search for gradients leaves
+SLACK = 16.0 * sqrt(np.finfo(np.float64).eps)  # the same of what a search for gradients leaves
 
 
 @native
