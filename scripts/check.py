@@ -133,7 +133,7 @@ def checks(args: argparse.Namespace, told: Sequence[str]) -> list[Check]:
         ("lint", [*python, "ruff", "check", "."], {}),
         ("format", [*python, "ruff", "format", "--check", "."], {}),
         ("types", [*python, "mypy"], {}),
-        ("kernels as plain Python", [*python, "pytest", "-m", "interpreted"], {"NUMBA_DISABLE_JIT": "1"}),
+        ("kernels as plain Python", [*python, "pytest", "-n", "auto", "-m", "interpreted"], {"NUMBA_DISABLE_JIT": "1"}),
         ("tests that measure time", alone, around),
         ("tests", tests, around),
     ]
