@@ -55,6 +55,8 @@ class Costs(NamedTuple):
     general: float
     damped: float  # in addition
     pairs: float
+    searched: float  # a point pressed at rest, in each search for the gradients of its block
+    eliminated: float  # and a product of its elimination
     metered_nodes: float  # a whole step that `simulate` meters, by node or mode
     metered_modes: float
     key: float  # a key designed, by its model
@@ -78,6 +80,8 @@ COSTS = Costs(
     general=16.7,
     damped=1.1,
     pairs=0.0347,
+    searched=12.0,  # both so that no block of 2 to 60 pressed points, at 60 to 800 Hz, took more
+    eliminated=0.3,
     metered_nodes=9.56,
     metered_modes=2.04,
     key=340_000.0,
@@ -139,7 +143,16 @@ def step_time(design: Design, *, lifted: bool = False, best: bool = False) -> fl
     linear = COSTS.string + COSTS.nodes * done.nodes + COSTS.wide * done.wide + COSTS.entries * done.entries
     meeting = COSTS.watched * done.watched + each * done.touching + COSTS.pairs * done.pairs
     n = done.touching if best else 0
+    if isinstance(design, modal.Design) and not best:
+        meeting += _pressing(int((design.points.height > 0.0).sum()))
     return linear + meeting + ROUNDS * (each * n + COSTS.coupled * (n * n) + COSTS.factored * (n * n * n))
+
+
+def _pressing(points: int) -> float:
+    """What so many points that always touch take together: where modes cannot tell them apart, every search there is."""
+    whole, rest = divmod(points, block.MOST_AT_ONCE)
+    products = (whole * block.MOST_AT_ONCE**3 + rest**3) / 6
+    return block.SEARCHES * (COSTS.searched * points + COSTS.eliminated * products) if points > 1 else 0.0
 
 
 def metered_time(design: Design, *, best: bool = False) -> float:
