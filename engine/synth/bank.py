@@ -102,7 +102,7 @@ def design(setup: Setup, only: Collection[int] | None = None, loud: NDArray[np.f
     for number, (key, row) in enumerate(zip(keys, rows)):
         if only is None or number in only:
             _fill_key(row, key, preset)
-    model = strings.model_of(preset)
+    model = strings.model_of(preset.model, preset.quality)
     designs = {number: key.design for number, key in enumerate(keys) if key.design is not None}
     resting = np.zeros((KEYS, strings.columns(model, preset.problem.pickups)))
     for number, made in designs.items():
@@ -137,7 +137,7 @@ def lay_out(setup: Setup, designed: Designed) -> Bank:
     """An instrument's memory: what changes comes first, then what is only read."""
     preset, pickups = setup.preset, len(setup.preset.problem.pickups)
     slots, longest = designed.polyphony + memory.SPARE_VOICES, memory.TICK * setup.oversample
-    model, words = strings.model_of(preset), designed.strings.words
+    model, words = strings.model_of(preset.model, preset.quality), designed.strings.words
     filtering = decimate.design(setup.sample_rate, setup.oversample)
     finishing = output.design(setup.sample_rate, setup.channels)
     arena = Arena()

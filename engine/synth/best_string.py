@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from engine.opened import address, opener
 from engine.physics import modal, two_point
 from engine.physics.hearing import REACTION, gripped
 from engine.physics.linear import product
+from engine.physics.problem import Pickup
 from engine.physics.retune import ModalTuning, modal_tuning, tune_poles
 from engine.physics.string import Array
 from engine.synth import modal_string
@@ -37,7 +39,11 @@ OWN = (
     *("t.strike", "s"),
 )
 BLANK = ("c.inject", "c.grip", "t.strike", "s")
-columns = modal_string.columns
+
+
+def columns(pickups: Sequence[Pickup]) -> int:
+    """How many numbers the kernel gives for each step."""
+    return modal_string.columns(pickups)
 
 
 def laid_out(d: modal.Design) -> BestParts:

@@ -103,7 +103,7 @@ def _checked(head: dict[str, Any], content: bytes) -> tuple[Setup, Designed]:
             raise ValueError(f"{name} of {size} bytes")
         parts[name] = np.frombuffer(content, np.uint8, size, at).copy()
         at += size
-    model, pickups = strings.model_of(preset), len(preset.problem.pickups)
+    model, pickups = strings.model_of(preset.model, preset.quality), len(preset.problem.pickups)
     columns = strings.columns(model, preset.problem.pickups)
     words = parts["words"].view(np.int64).reshape(memory.KEYS, strings.words_in(model))
     resting = parts["resting"].view(np.float64).reshape(memory.KEYS, columns)

@@ -16,7 +16,6 @@ from engine.aligned import LINE
 from engine.compiled import native
 from engine.layout import Arena, arrays_of, count_of, own_arrays, rebuilt, store, words_of
 from engine.physics.problem import Pickup
-from engine.preset.loader import Preset
 from engine.synth import best_string, grid_string, modal_string
 from engine.synth.budget import MOST_BYTES
 from engine.synth.memory import KEYS, Machine
@@ -33,9 +32,9 @@ class KeyStrings(NamedTuple):
     block: NDArray[np.uint8]
 
 
-def model_of(preset: Preset) -> int:
-    """What the strings of a preset are."""
-    return MODELS[best_string.NAME if preset.quality == "best" else preset.model]
+def model_of(model: str, quality: str) -> int:
+    """What the strings of a preset are that says so."""
+    return MODELS[best_string.NAME if quality == "best" else model]
 
 
 def kept(model: int, designs: dict[int, Any]) -> KeyStrings:

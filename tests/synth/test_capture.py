@@ -101,7 +101,7 @@ def test_a_look_shows_what_the_string_does(name: str) -> None:
     assert [int(facts["voice"]) for facts, _, _ in shown] == sounding
     for facts, shape, forces in shown:
         v = int(facts["voice"])
-        s = rebuilt(strings.GROUPS[int(m.model)], m.address, m.voice_words[v], m).s
+        c, s, *_ = rebuilt(strings.GROUPS[int(m.model)], m.address, m.voice_words[v], m)
         energies = strings.FILES[int(m.model)]
         assert energies is not None
         if name == "bridge":
@@ -110,7 +110,8 @@ def test_a_look_shows_what_the_string_does(name: str) -> None:
         else:
             levels = (s.level1, s.level2, s.level0)
             np.testing.assert_allclose(shape[1:-1], levels[int(s.clock[0]) % 3][5 : 3 + shape.size], atol=1e-9)
-        np.testing.assert_array_equal(forces, s.touch.force.astype(np.float32))
+        points = c.rest_psi.size if name == "bridge" else s.touch.force.size
+        np.testing.assert_array_equal(forces, s.touch.force[:points].astype(np.float32))
         assert facts["key"] == m.voices[v].key
         assert facts["kinetic"] >= 0.0
         assert facts["potential"] > 0.0
