@@ -181,11 +181,13 @@ def test_every_flag_reaches_simulate(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_a_warning_is_a_note(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = run(capsys, "simulate", "sitar", "--seconds", "1 ms", "--oversample", "1")
+    many = ("--set", "barrier.points=200")  # more than the sitar's modes tell apart
+    code, out, err = run(capsys, "simulate", "sitar", *many, "--seconds", "1 ms", "--oversample", "1")
     assert code == 0
     assert out
     (line,) = err.splitlines()
-    assert line.startswith("jawari: note: contact points")
+    assert line.startswith("jawari: note: contact points 0.15 mm apart, but ")
+    assert line.endswith("would do (barrier.points: auto)")
 
 
 def test_the_first_run_on_a_machine_says_why_it_takes_long(tmp_path: Path) -> None:

@@ -180,10 +180,11 @@ def test_stems_are_lowered_together(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_a_key_that_cannot_sound_is_told_before_anything_is_rendered(capsys: pytest.CaptureFixture[str]) -> None:
     """In one line for all of them; the report names them key by key."""
-    notes = ("--notes", "C4:0:1 126:0:1 127:0:1", "--tail", "0", "--report", "a.json")
+    notes = ("--oversample", "1", "--notes", "C4:0:1 126:0:1 127:0:1", "--tail", "0", "--report", "a.json")
     assert jawari("sitar", "--set", "model=fd", *notes, "-o", "a.wav") == 0
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("jawari: note: sitar: F#9 to G9 are silent: barrier.to = 0.03: the barrier covers no moving")
+    assert line.startswith("jawari: note: sitar: F#9 to G9 are silent: string = 1")
+    assert "at 48000 Hz: leaves 1 grid intervals of " in line, "the first one's reason"
     assert json.loads(Path("a.json").read_text())["renders"][0]["silent_keys"] == {"G9": "it is too high"}
     assert jawari("sitar", "--set", "model=fd", "--tuning", "A4=1", *notes, "-o", ".") == 6
     assert len(capsys.readouterr().err.splitlines()) == 1, "what cannot be written is said first, and alone"

@@ -18,7 +18,7 @@ import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import cli, load_preset
+from engine import cache, cli, load_preset
 from engine.music.errors import ScoreError
 from engine.music.midi_file import midi_bytes, parse_midi
 from engine.music.note import parse_notes
@@ -232,6 +232,8 @@ def test_mutated_songs_are_rendered_soundly(changes: list[tuple[int, int]]) -> N
 
 def test_each_key_is_designed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also those that were looked at beforehand, for the note on silent ones."""
+    # Nothing is designed where an earlier run, or another test, has left the whole instrument in the cache.
+    monkeypatch.setattr(cache, "_place", lambda: cache.CacheFolder(tmp_path / "cache"))
     designed: list[float] = []
 
     def counted(problem: Problem, *how: Any, **more: Any) -> modal.Design:

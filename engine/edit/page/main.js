@@ -161,6 +161,17 @@ $("theme").addEventListener("click", () => {
 // Of a hand that moves on, only the last wish waits: the server is never asked faster than it answers.
 const wishes = new Map();
 
+// What looks at the whole preset comes after all that was wished for before it: an undo that overtook the end of a
+// drag would take back a part of it, and the rest would be set again.
+async function settled() {
+  while (wishes.size) await Promise.all([...wishes.values()].map(({ done }) => done));
+}
+
+async function afterWishes(word, fields) {
+  await settled();
+  return granted(word, fields);
+}
+
 function set(path, value, gesture = 0) {
   const wish = wishes.get(path);
   if (wish) {
@@ -169,15 +180,15 @@ function set(path, value, gesture = 0) {
   }
   const mine = {};
   wishes.set(path, mine);
-  return ask("set", { path, value, gesture }).then((answer) => {
+  return (mine.done = ask("set", { path, value, gesture }).then((answer) => {
     wishes.delete(path);
     if (mine.next) set(path, mine.value, mine.gesture).then(mine.resolve);
     return answer;
-  });
+  }));
 }
 
 const setFromDrawing = (path, value, gesture) => set(path, value, gesture).then(({ error }) => error && say(error.split("\n")[0], true));
-const inspector = new Inspector({ box: $("rows"), search: $("find-key"), help: $("help"), set, remove: (path) => ask("remove", { path }) });
+const inspector = new Inspector({ box: $("rows"), search: $("find-key"), help: $("help"), set, remove: (path) => settled().then(() => ask("remove", { path })) });
 const mapped = new Mapped({ body: $("map-rows"), ask, say });
 
 function show(said) {
@@ -222,12 +233,12 @@ function enable(button, what, word) {
 }
 
 async function move(word) {
-  const { what, error } = await granted(word);
+  const { what, error } = await afterWishes(word);
   if (!error && what) say(`${word === "undo" ? "Undone" : "Done again"}: ${what}`);
 }
 
 async function openPreset(name) {
-  let answer = await granted("open", { name });
+  let answer = await afterWishes("open", { name });
   if (answer.ask) {
     if (!(await dialogs.confirm(`${answer.ask}. Open another one all the same?`, "Open"))) return;
     answer = await granted("open", { name, lose: true });
@@ -236,6 +247,7 @@ async function openPreset(name) {
 }
 
 async function save() {
+  await settled();
   const take = async (name) => {
     let answer = await ask("save", { name });
     if (answer.ask) {
@@ -258,7 +270,7 @@ async function record() {
 }
 
 async function share() {
-  const { name, text } = await granted("text");
+  const { name, text } = await afterWishes("text");
   if (text === undefined) return;
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "text/yaml" }));
@@ -271,8 +283,8 @@ const gallery = new Gallery({ dialog: $("gallery"), list: $("cards"), search: $(
 $("title").addEventListener("click", () => gallery.show(state?.name));
 $("undo").addEventListener("click", () => move("undo"));
 $("redo").addEventListener("click", () => move("redo"));
-$("revert").addEventListener("click", () => granted("revert"));
-$("side").addEventListener("click", () => granted("switch"));
+$("revert").addEventListener("click", () => afterWishes("revert"));
+$("side").addEventListener("click", () => afterWishes("switch"));
 $("save").addEventListener("click", save);
 $("record").addEventListener("click", record);
 $("share").addEventListener("click", share);
@@ -281,7 +293,7 @@ $("mapped").addEventListener("click", () => $("map").showModal());
 addEventListener("keydown", (pressed) => {
   const word = pressed.ctrlKey || pressed.metaKey ? pressed.key.toLowerCase() : pressed.key === "Escape" ? "escape" : "";
   if (document.querySelector("dialog[open]")) return;
-  const does = { z: () => move(pressed.shiftKey ? "redo" : "undo"), y: () => move("redo"), s: save, b: () => granted("switch") }[word];
+  const does = { z: () => move(pressed.shiftKey ? "redo" : "undo"), y: () => move("redo"), s: save, b: () => afterWishes("switch") }[word];
   if (word === "escape" && !pressed.target.matches?.("input")) granted("silence");
   if (!does || (word === "z" && pressed.target.matches?.("input[type=text],input[type=search]"))) return;
   pressed.preventDefault();
