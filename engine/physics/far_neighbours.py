@@ -1,4 +1,4 @@
-"""A grid's neighbours beyond REACH, which its losses have at high rates: on the string, or images beyond its supports."""
+"""A grid's neighbours beyond REACH, which losses have at high rates: on the string, or images beyond its supports."""
 
 from __future__ import annotations
 
