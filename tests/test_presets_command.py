@@ -116,7 +116,9 @@ def test_modes_of_every_octave_stop_at_20_khz(capsys: pytest.CaptureFixture[str]
 def test_a_grid_halves_with_every_octave(capsys: pytest.CaptureFixture[str]) -> None:
     found = facts(capsys, "slap-bass")
     sizes = [octave["size"] for octave in found["octaves"]]
-    assert [low / high for low, high in pairwise(sizes[:5])] == pytest.approx([2.0] * 4, rel=0.05)
+    # From C4 on two powers of the second difference miss a partial by more than 2 cents (there by 8): four take their
+    # place, on a grid that is coarser by a tenth (grid.py).
+    assert [low / high for low, high in pairwise(sizes[:5])] == pytest.approx([2.0, 2.0, 2.0 * 1.1, 2.0], rel=0.05)
     assert found["loss_error"] == 0.0  # s0 and s2 are realised as they are
     assert 0.0 < facts(capsys, "sitar", "--set", "model=fd")["loss_error"] < 0.1
     assert facts(capsys, "sitar")["loss_error"] is None

@@ -26,7 +26,7 @@ from engine.physics.dispersion import REACH, taps
 from engine.physics.far_neighbours import image, reach_far
 from engine.physics.grid import MARGIN, Grid, grid, interpolation
 from engine.physics.grid_contact import Touchable, meet_nodes, meet_obstacles, read_points
-from engine.physics.linear import product
+from engine.physics.linear import product, total
 from engine.physics.losses import far_taps, loss_taps
 from engine.physics.problem import AT_AN_END, Pickup, Problem
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
@@ -186,9 +186,12 @@ def _stencil(string: String, g: Grid, rate: float, dtype: Any) -> Stencil:
     before[0] -= 1.0 - s0 * k
     scale = 1.0 + s0 * k
     far *= 2.0 * k / scale
-    return Stencil(
-        g.intervals, wide, (now / scale).astype(dtype), (before / scale).astype(dtype), offset, far.astype(dtype)
-    )
+    now, before = now / scale, before / scale
+    rounded, earlier = now.astype(dtype), before.astype(dtype)
+    # A long wave feels only what the taps come to together, some 1e-3: rounding may not take of that.
+    lacking = (now - rounded) + (before - earlier)
+    rounded[0] += dtype(lacking[0] + 2.0 * total(lacking[1:]))
+    return Stencil(g.intervals, wide, rounded, earlier, offset, far.astype(dtype))
 
 
 def _ports(problem: Problem, g: Grid, rate: float, dtype: Any) -> Ports:

@@ -84,7 +84,8 @@ def meet_many(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any) -> Any:
     if last - first < MANY_NODES:
         return False
     for k in range(first, last + 1):
-        touch.force[k] = law.slope[k] * power_of_normal(max(height[k] - now[k], SHALLOWEST), law.power)
+        raised = power_of_normal(max(height[k] - now[k], SHALLOWEST), law.power)
+        touch.force[k] = law.slope[k] * law.slope.dtype.type(raised)
     for k in range(height.size):
         b, slope = height[k], touch.force[k]
         touch.force[k] = law.zero

@@ -14,6 +14,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.physics.barrier import Barrier
 from engine.preset.loader import load_preset, shipped
 from engine.preset.materials import MATERIALS
 
@@ -96,14 +97,18 @@ def test_a_shipped_preset_is_sane(name: str) -> None:
 
 @pytest.mark.parametrize("name", shipped())
 def test_points_of_a_shipped_preset_are_told_apart_by_its_modes(name: str) -> None:
-    """§2.3: spacing of at least about L/(M + 1), at 48 kHz times the preset's oversampling."""
+    """§2.11, at 48 kHz times the preset's oversampling: points that are given are at least about L/(M + 1) apart, those
+    of `points: auto` half of that, for a string gets better up to there; and no farther than the whole of it.
+    """
     preset = load_preset(name)
     string = preset.problem.string
     top = string.wavenumber_at(24_000.0 * preset.oversample)
     modes = int(top * string.length / pi)
-    position = preset.problem.modal_points().position
+    position, barrier, told = preset.problem.modal_points(modes).position, preset.problem.barrier, string.apart(modes)
+    auto = isinstance(barrier, Barrier) and barrier.points is None
     if position.size > 1:
-        assert np.diff(position).min() >= 0.95 * string.length / (modes + 1)
+        assert np.diff(position).min() >= 0.95 * (0.5 if auto else 1.0) * told
+        assert not auto or np.diff(position).max() <= told
 
 
 def test_every_shipped_value_has_its_source_in_a_comment() -> None:

@@ -60,10 +60,21 @@ def test_a_sitar_is_three_times_as_bright_as_its_string() -> None:
     assert centroid(sitar(), 1.5) >= 1.3 * bare[-1]
 
 
-@pytest.mark.parametrize(("oversample", "near"), [(1, 0.25), (4, 0.12)])
+@pytest.mark.parametrize(("oversample", "near"), [(1, 0.35), (4, 0.12)])
 def test_its_brightness_does_not_hang_on_the_rate(oversample: int, near: float) -> None:
+    """At x1, which is not what a sitar comes with, it is brighter by up to 32 % at 0.1 s. That is what a contact of
+    exact energy makes of so few steps (the next test) and not the kernel: a sweep over the points came to 11 % there,
+    and to 20 % later on.
+    """
     for t in (0.03, 0.1, 0.2, 0.3, 0.5, 0.75):
         assert centroid(sitar(oversample), t) == pytest.approx(centroid(sitar(), t), rel=near)
+
+
+def test_at_few_steps_it_is_as_bright_as_paper_004_s_scheme() -> None:
+    """All points at once by Newton's method, with no psi: measured, 6 % at the stroke and 3 % from then on."""
+    other = engine.simulate("sitar", 0.9, oversample=1, scheme="modal-two-point")
+    for t in (0.03, 0.1, 0.2, 0.3, 0.5, 0.75):
+        assert centroid(sitar(1), t) == pytest.approx(centroid(other, t), rel=0.08)
 
 
 def test_the_known_course_of_a_sitar() -> None:
@@ -127,8 +138,9 @@ def test_over_an_edge_at_rest_a_pluck_twice_as_strong_gives_twice_as_much(power:
 
 
 def test_a_round_bridge_takes_its_curve_along() -> None:
-    one = force("sitar", -0.5, {"barrier.curvature": 0.5})
-    other = force("sitar", -2.0, {"barrier.curvature": 2.0})
+    """Points that are given: how many there are by themselves follows from how far the curve rises between two."""
+    one = force("sitar", -0.5, {"barrier.curvature": 0.5, "barrier.points": 14})
+    other = force("sitar", -2.0, {"barrier.curvature": 2.0, "barrier.points": 14})
     assert (other == 4.0 * one).all()
 
 

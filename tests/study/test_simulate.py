@@ -213,7 +213,7 @@ def test_float32_costs_little_in_a_short_run() -> None:
         assert 1e-12 < narrow.energy_drift <= 1e-3
         assert wide.energy_drift <= 1e-12
         error = np.abs(narrow.pickups[:, 0] - wide.pickups[:, 0]).max() / np.abs(wide.pickups[:, 0]).max()
-        assert 0.0 < error <= 1e-2
+        assert 0.0 < error <= 1e-3  # measured: 1.8e-4 and 1e-5
         assert narrow.pickups.dtype == np.float64
 
 
@@ -386,7 +386,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "too high for a grid": (
         {"scheme": "fd", "overrides": ["string.length=5 mm", "barrier.from=0", "barrier.to=5 mm"]},
-        "string = 20000 Hz at 48000 Hz: leaves 1 grid intervals of 0.00426 m, at least 3 are needed; lower the pitch",
+        "string = 20000 Hz at 48000 Hz: leaves 0 grid intervals of 0.0248 m, at least 3 are needed; lower the pitch",
     ),
     "shape": ({"initial": lambda x: np.where(x > 0.2, np.nan, 0.0)}, "initial = shape: not finite at x = 0.2"),
 }

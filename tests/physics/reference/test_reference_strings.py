@@ -189,7 +189,11 @@ def test_kernel_and_reference_are_the_same_for_many_points(exponent: float, stif
 
 
 def test_kernels_and_iterative_reference_converge_together() -> None:
-    """A soft barrier: below 1 % at x16 for both models, and second order or nearly so on the way there."""
+    """A soft barrier: below 0.1 % at x16 for both models, and second order or nearly so on the way there.
+
+    A grid's points grow with the rate, modes keep theirs: of 40, which are 0.03 % from many, no rate would be nearer.
+    """
+    many = replace(SOFT, barrier=replace(SOFT.barrier, points=160))
     errors: dict[str, list[float]] = {"fd": [], "modal": []}
     for factor in (1, 4, 16):
         rate = factor * RATE
@@ -197,7 +201,7 @@ def test_kernels_and_iterative_reference_converge_together() -> None:
         reference = iterative.run(SOFT, rate, force, at=NEVER)
         assert reference.log.contact.max() > 0.4 * reference.log.work.max()  # well into the barrier
         fd = finite_difference.run(finite_difference.design(SOFT, rate), force, at=NEVER).log.out
-        modes_all = modal.run(modal.design(SOFT, rate), force, at=NEVER).log.out
+        modes_all = modal.run(modal.design(many, rate), force, at=NEVER).log.out
         errors["fd"].append(rms(fd - reference.log.out, reference.log.out))
         errors["modal"].append(rms(modes_all - reference.log.out, reference.log.out))
     for e in errors.values():
