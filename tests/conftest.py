@@ -13,6 +13,7 @@ from pathlib import Path
 # Before numpy is there: tests run beside each other, and threads that wait for a core would be counted as work.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import pytest
 from hypothesis import settings
 
 TESTS = Path(__file__).parent
@@ -34,3 +35,13 @@ for _signal in (signal.SIGINT, *(getattr(signal, name) for name in ("SIGHUP", "S
 settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("random", derandomize=False, deadline=None, print_blob=True, database=None)
 settings.load_profile("repeatable")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs JACK runs in one worker: see live/jack.py."""
+    from live.jack import GROUP, needs_jack  # late: only here is the path to it known
+
+    for item in items:
+        if needs_jack.mark in item.iter_markers("skipif"):
+            item.add_marker(pytest.mark.xdist_group(GROUP))

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import soundfile
 from edit.editing import Editing
-from live.jack import MISSING, jack_server
+from live.jack import GROUP, MISSING, jack_server
 from virtual_card import wait_for
 
 from engine.preset.files import shipped
@@ -31,7 +31,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 BROWSER = next((found for name in BROWSERS if (found := shutil.which(name))), None)
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason=f"needs a browser: none of {', '.join(BROWSERS)} is here"),
-    pytest.mark.xdist_group("page"),
+    pytest.mark.xdist_group(GROUP),
 ]
 SIZE = {"width": 1280, "height": 900}
 

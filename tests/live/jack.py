@@ -1,18 +1,59 @@
-"""A sound card for machines that have none, as the tests want it: a JACK server, or a reason why there is none."""
+"""A sound card for machines that have none, as the tests want it: a JACK server, or a reason why there is none.
+
+One at a time. A server reaches a client by a socket that is named after the client and the user, not after the server:
+a second "keys" or "PortAudio" of the same user, in another server, takes the first one's socket away, and one of the
+two is refused. So these tests are a group of pytest-xdist's, and a lock keeps other runs out.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import virtual_card
 from numpy.typing import NDArray
-from virtual_card import Server, jack_server, missing, wait_for
+from virtual_card import Server, missing, wait_for
 
-__all__ = ["MISSING", "Server", "jack_server", "needs_jack", "read_recording", "wait_for"]
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["GROUP", "MISSING", "Server", "alone", "jack_server", "needs_jack", "read_recording", "wait_for"]
 
 MISSING = missing()
+GROUP = "jack"  # of pytest-xdist; conftest.py puts in whatever needs JACK
+PATIENCE = 600.0  # s in which another run's module is through
 needs_jack = pytest.mark.skipif(bool(MISSING), reason=MISSING)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Nobody else has a server that tests play on."""
+    assert sys.platform != "win32"
+    with (Path(tempfile.gettempdir()) / f"jawari-jack-tests-{os.getuid()}.lock").open("w") as lock:
+
+        def taken() -> bool:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            return True
+
+        wait_for(taken, "another run's JACK server goes", PATIENCE)
+        yield
+
+
+@contextmanager
+def jack_server(folder: Path, **how: Any) -> Iterator[Server]:
+    """A server that is up, and gone afterwards."""
+    with alone(), virtual_card.jack_server(folder, **how) as server:
+        yield server
 
 
 def read_recording(path: Path, channels: int = 2) -> NDArray[np.int32]:

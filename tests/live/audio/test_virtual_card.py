@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import virtual_card
-from live.jack import jack_server, needs_jack, wait_for
+from live.jack import alone, jack_server, needs_jack, wait_for
 from live.midi_playing import Sender
 
 pytestmark = needs_jack
@@ -33,9 +33,9 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_places_of_the_dead_are_taken_over(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(virtual_card.__file__).parent)}
-    dead = subprocess.run(
-        [sys.executable, "-c", GREEDY, str(tmp_path)], env=environment, capture_output=True, text=True, timeout=60
-    )
+    command = [sys.executable, "-c", GREEDY, str(tmp_path)]
+    with alone():
+        dead = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert dead.returncode == -signal.SIGKILL, dead.stderr
     assert 0 <= int(dead.stdout) <= 8  # others may have had some
     with jack_server(tmp_path) as server:
