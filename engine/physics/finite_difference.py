@@ -307,6 +307,16 @@ def advance(c: Stencil, x: Any, y: Any, w: Any) -> None:
 
 
 @inlined
+def image(u: Any, node: Any, intervals: Any) -> Any:
+    """A node, or beyond a support its odd image."""
+    if node < 0:
+        return -u[REACH - node]
+    if node > intervals:
+        return -u[REACH + 2 * intervals - node]
+    return u[REACH + node]
+
+
+@inlined
 def reach_far(offset: Any, tap: Any, intervals: Any, x: Any, y: Any, w: Any) -> None:
     """w += tap (u- - u) of both neighbours at a distance, each of which beyond a support is its odd image."""
     low, high = min(offset, intervals - offset + 1), max(offset, intervals - offset + 1)
