@@ -22,6 +22,9 @@ FEWEST = 12  # keys from one rehearsal to the next: where all would take longer,
 NOTE = 0.5  # s of a note that are listened to
 PIECE = 0.05  # s that a call of compiled code may take: so long Ctrl-C waits
 _KEY_ROWS, _VOICE_ROWS = 20, 10  # arrays as long as the string has modes or nodes
+_STATE_ROWS = 20  # arrays as long as there are contact points
+_VECTOR = 8  # numbers by which a row may be longer than it need be
+_WORDS = 1000  # numbers: where a string's arrays are, what else is known of it, and what lies between arrays
 _BUFFERS = 4  # numbers kept for each step of a rehearsal, for the force and each pickup
 _REACH = 4.0 / 3.0  # see `within_reach`
 _SOLVES = 2  # of a block in a step, nearly always
@@ -33,6 +36,7 @@ class Operations(NamedTuple):
 
     nodes: int = 0  # of a grid whose losses reach the two next neighbours
     wide: int = 0  # of a grid with wider losses
+    far: int = 0  # nodes times the distances over which losses take differences
     entries: int = (
         0  # of a table of modes: three rows of coefficients, one for each pickup and each row behind the points
     )
@@ -47,6 +51,7 @@ class Costs(NamedTuple):
     string: float
     nodes: float
     wide: float
+    far: float
     entries: float
     watched: float
     linear: float
@@ -61,6 +66,7 @@ class Costs(NamedTuple):
     metered_modes: float
     key: float  # a key designed, by its model
     grid: float
+    fitted: float  # losses over far distances: a node times the taps squared
     tabled: float  # an entry of the table times a point
     solved: float  # points pressed at rest, cubed
     coupled: float  # of Newton's method, in each round: a point's answer to another
@@ -71,6 +77,7 @@ class Costs(NamedTuple):
 COSTS = Costs(
     nodes=0.125,
     wide=0.682,
+    far=0.6,  # of strings too long for the nearest cache; of others 0.4
     string=11.2,
     entries=0.0363,
     watched=0.23,
@@ -86,6 +93,7 @@ COSTS = Costs(
     metered_modes=2.04,
     key=340_000.0,
     grid=790_000.0,
+    fitted=45.0,  # 30 to 45, from 100 to 3000 nodes
     tabled=0.146,
     solved=3.15,
     coupled=2.5,  # both from solves in which all of 4 to 60 points touch, begun far from where they end
@@ -130,6 +138,7 @@ def operations(design: Design, *, lifted: bool = False) -> Operations:
     return Operations(
         nodes=0 if wide else nodes,
         wide=nodes if wide else 0,
+        far=nodes * design.coefficients.stencil.offset.size,
         watched=points,
         touching=touching,
         pairs=min(touching, coupled) ** 2,
@@ -140,7 +149,8 @@ def step_time(design: Design, *, lifted: bool = False, best: bool = False) -> fl
     """What a step takes at most, ns; `best`: with its contact solved by Newton's method."""
     done, law = operations(design, lifted=lifted), _law(design)
     each = (COSTS.linear, COSTS.quarter, COSTS.half, COSTS.general)[law.form] + COSTS.damped * (law.drag > 0.0)
-    linear = COSTS.string + COSTS.nodes * done.nodes + COSTS.wide * done.wide + COSTS.entries * done.entries
+    grid = COSTS.nodes * done.nodes + COSTS.wide * done.wide + COSTS.far * done.far
+    linear = COSTS.string + grid + COSTS.entries * done.entries
     meeting = COSTS.watched * done.watched + each * done.touching + COSTS.pairs * done.pairs
     n = done.touching if best else 0
     if isinstance(design, modal.Design) and not best:
@@ -182,25 +192,62 @@ def _law(design: Design) -> contact.Law:
     return c.law if isinstance(c, modal.Coefficients) else c.surface.law
 
 
+def _fitting(design: finite_difference.Design) -> float:
+    """What it takes to find a grid and its losses, ns: far distances by the nodes' conditions, pair by pair of taps."""
+    far = design.coefficients.stencil.offset.size
+    return COSTS.grid + COSTS.fitted * (design.grid.intervals * (far + finite_difference.REACH) ** 2 if far else 0)
+
+
+def _kept_tables(points: int, rank: int, pickups: int) -> int:
+    """Entries of the tables that a modal key keeps, beside those as long as its modes; every row in whole vectors.
+
+    mix and shares; answer and ahead; response, remainder and another of it for retuning; what pickups hear of the last
+    two, and bodies. Of `quality: best` the rank is that of all points, and there are fewer tables.
+    """
+    wide = points + _VECTOR
+    linking = 2 * (rank + _VECTOR) * wide + 2 * rank * (rank + pickups + _VECTOR)
+    return linking + 3 * wide * wide + 3 * points * pickups + 5 * wide
+
+
+def _own_tables(points: int, rank: int, pickups: int, best: bool) -> int:
+    """Of those, what a voice has for itself, and its state; `best`: with Newton's matrices."""
+    wide, at_once = points + _VECTOR, min(points, block.MOST_AT_ONCE)
+    answers = 2 * rank * (rank + pickups + _VECTOR) + 2 * wide * wide + 2 * points * pickups
+    state = 4 * (rank + pickups + _VECTOR) + _STATE_ROWS * wide + (block.ROWS + at_once) * at_once
+    return answers + state + 2 * best * points * points
+
+
 class Budget:
     """Memory and time for all keys and voices, summed while the keys are designed."""
 
     def __init__(self, voices: int, best: bool = False) -> None:
         self._voices, self._best, self._keys, self._voice, self._ns = voices, best, 0, 0, 0.0
+        self._most = (0, 0, 0)  # modes or nodes, points, rank
 
     def spend(self, design: Design | None) -> None:
         """Count a key; refuse the instrument once it is too large, or takes too long to design."""
         if design is None:
             return
         size, coupled, rows = sizes(design)
-        square = coupled * (coupled + rows) + self._best * 3 * coupled * coupled
-        self._keys += size * (rows + _KEY_ROWS) + 3 * square
+        pickups, rank = len(design.problem.pickups), 0
+        if isinstance(design, modal.Design):
+            rank = coupled if self._best else rows - pickups
+            rows = rank + pickups
+        here = (size, coupled, rank)
+        # A voice has room for the most modes, the most points and the highest rank, be they of different keys.
+        self._most = (max(here[0], self._most[0]), max(here[1], self._most[1]), max(here[2], self._most[2]))
+        if isinstance(design, modal.Design):
+            self._keys += size * (rows + _KEY_ROWS) + _WORDS + _kept_tables(coupled, rank, pickups)
+            mine = self._most[0] * _VOICE_ROWS + _own_tables(*self._most[1:], pickups, self._best)
+        else:
+            self._keys += size * _KEY_ROWS + _WORDS + 3 * coupled * coupled
+            mine = self._most[0] * _VOICE_ROWS + 2 * self._most[1] ** 2
         # A voice is kept twice: as it is, and as it was at first.
-        self._voice = max(self._voice, 2 * (size * _VOICE_ROWS + 2 * square))
+        self._voice = 2 * (mine + _WORDS + 2 * pickups)
         self._check_memory(design)
         tables = COSTS.tabled * size * rows * coupled
         solving = COSTS.solved * int((design.points.height > 0.0).sum()) ** 3
-        self._ns += (COSTS.key if isinstance(design, modal.Design) else COSTS.grid) + tables + solving
+        self._ns += (COSTS.key if isinstance(design, modal.Design) else _fitting(design)) + tables + solving
         if self._ns > 1e9 * DESIGNING:
             limit = f"takes longer than {DESIGNING:g} s to design"
             remedies = ["lower barrier.height"] if solving > tables else []

@@ -38,6 +38,8 @@ def random_preset(chance: Random) -> dict[str, Any]:
     }
     if chance.random() < 0.8:
         preset["barrier"] = _barrier(chance, string["length"])
+    if preset["model"] == "modal" and chance.random() < 0.2:
+        preset["quality"] = chance.choice(KEYS["quality"].choices)
     preset["map"] = _map(chance, "barrier" in preset)
     preset["excitation"]["shape"] = chance.choice(KEYS["excitation.shape"].choices)
     preset["tracking"] = {word: _power(chance, f"tracking.{word}") for word in TRACKING if chance.random() < 0.8}
