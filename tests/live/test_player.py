@@ -73,8 +73,8 @@ def test_old_notes_ring_out_while_new_ones_are_the_new_instrument_s(block: int) 
     a = offline(old, journal, range(second), len(got))
     b = offline(new, journal, range(second, len(got)), len(got))
     assert (got == flushed(limited(a + b))).all()
-    # Both are heard: a sum with silence would be exact, too. How far the old notes have come down by then hangs on where
-    # the contact points lie that share the bridge (0.04 or 0.09 of full scale were seen), and is not asked here.
+    # Both are heard: a sum with silence would be exact, too. How far the old notes have come down by then hangs on
+    # where the contact points lie that share the bridge (0.04 or 0.09 of full scale were seen), and is not asked here.
     assert np.abs(a[second:]).max() > 0.02
     assert np.abs(b).max() > 0.02
     assert player.instruments() == [new, old]  # where there is room, nobody need go
