@@ -162,7 +162,8 @@ def step_time(design: Design, *, lifted: bool = False, best: bool = False) -> fl
 def _pressing(points: int) -> float:
     """What so many points that always touch take: where modes cannot tell them apart, every search there is."""
     whole, rest = divmod(points, block.MOST_AT_ONCE)
-    products = (whole * block.MOST_AT_ONCE**3 + rest**3) / 6
+    most = block.MOST_AT_ONCE
+    products = (whole * most * most * most + rest * rest * rest) / 6
     return block.SEARCHES * (COSTS.searched * points + COSTS.eliminated * products) if points > 1 else 0.0
 
 
