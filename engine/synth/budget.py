@@ -159,7 +159,7 @@ def step_time(design: Design, *, lifted: bool = False, best: bool = False) -> fl
 
 
 def _pressing(points: int) -> float:
-    """What so many points that always touch take together: where modes cannot tell them apart, every search there is."""
+    """What points that always touch take together: where modes cannot tell them apart, every search there is."""
     whole, rest = divmod(points, block.MOST_AT_ONCE)
     products = (whole * block.MOST_AT_ONCE**3 + rest**3) / 6
     return block.SEARCHES * (COSTS.searched * points + COSTS.eliminated * products) if points > 1 else 0.0
@@ -233,9 +233,8 @@ class Budget:
         if isinstance(design, modal.Design):
             rank = coupled if self._best else rows - pickups
             rows = rank + pickups
-        here = (size, coupled, rank)
         # A voice has room for the most modes, the most points and the highest rank, be they of different keys.
-        self._most = (max(here[0], self._most[0]), max(here[1], self._most[1]), max(here[2], self._most[2]))
+        self._most = (max(size, self._most[0]), max(coupled, self._most[1]), max(rank, self._most[2]))
         if isinstance(design, modal.Design):
             self._keys += size * (rows + _KEY_ROWS) + _WORDS + _kept_tables(coupled, rank, pickups)
             mine = self._most[0] * _VOICE_ROWS + _own_tables(*self._most[1:], pickups, self._best)
