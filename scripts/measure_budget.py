@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from engine.physics import finite_difference, modal
+from engine.physics.dispersion import REACH
 from engine.preset.loader import load_preset
 from engine.synth import budget
 from engine.synth.keys import design_key
@@ -137,7 +138,7 @@ def designs() -> dict[str, float]:
 
     fitted = once("fd", 65.4, WIDE)
     reaching = design("fd", 32.7, WIDE, 4 * RATE)
-    pairs = (reaching.coefficients.stencil.offset.size + finite_difference.REACH) ** 2
+    pairs = (reaching.coefficients.stencil.offset.size + REACH) ** 2
     far = (once("fd", 32.7, WIDE, 4 * RATE) - fitted) / (reaching.grid.intervals * pairs)
     free, many = once("modal", 65.4), once("modal", 65.4, barrier=surface(-1.0, 400))
     stiff = {"stiffness": 1e12, "exponent": 2.7}  # takes longest to balance

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 from engine.errors import PhysicsError
 from engine.physics import block, contact, finite_difference, modal
 from engine.physics.barrier import Obstacles
+from engine.physics.dispersion import REACH
 
 Design = modal.Design | finite_difference.Design
 Numbered = TypeVar("Numbered", bound=Design)
@@ -195,7 +196,7 @@ def _law(design: Design) -> contact.Law:
 def _fitting(design: finite_difference.Design) -> float:
     """What it takes to find a grid and its losses, ns: far distances by the nodes' conditions, pair by pair of taps."""
     far = design.coefficients.stencil.offset.size
-    return COSTS.grid + COSTS.fitted * (design.grid.intervals * (far + finite_difference.REACH) ** 2 if far else 0)
+    return COSTS.grid + COSTS.fitted * (design.grid.intervals * (far + REACH) ** 2 if far else 0)
 
 
 def _kept_tables(points: int, rank: int, pickups: int) -> int:
