@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from engine.physics import finite_difference, modal
+from engine.physics.dispersion import REACH
 from engine.preset.loader import load_preset
 from engine.synth import budget
 from engine.synth.keys import design_key
@@ -88,6 +89,9 @@ def kernels(seconds: float) -> dict[str, float]:
     """The parts of a step."""
     costs = {"nodes": slope(design("fd", 262), design("fd", 32.7), "nodes", seconds)}
     costs["wide"] = slope(design("fd", 262, WIDE), design("fd", 32.7, WIDE), "wide", seconds)
+    far = design("fd", 65.4, WIDE, 4 * RATE)
+    near = costs["wide"] * budget.operations(far).wide
+    costs["far"] = max(0.0, step_time(far, seconds) - near) / budget.operations(far).far
     free = design("fd")
     costs["string"] = max(5.0, step_time(free, seconds) - costs["nodes"] * budget.operations(free).nodes)
     heard = [{"at": 0.1 + 0.02 * n} for n in range(16)]
@@ -133,6 +137,9 @@ def designs() -> dict[str, float]:
         return min(took) * 1e9
 
     fitted = once("fd", 65.4, WIDE)
+    reaching = design("fd", 32.7, WIDE, 4 * RATE)
+    pairs = (reaching.coefficients.stencil.offset.size + REACH) ** 2
+    far = (once("fd", 32.7, WIDE, 4 * RATE) - fitted) / (reaching.grid.intervals * pairs)
     free, many = once("modal", 65.4), once("modal", 65.4, barrier=surface(-1.0, 400))
     stiff = {"stiffness": 1e12, "exponent": 2.7}  # takes longest to balance
     pressed = once("modal", 65.4, barrier={"profile": "flat", "height": 1e-3, "points": 100}, contact=stiff)
@@ -140,6 +147,7 @@ def designs() -> dict[str, float]:
     return {
         "key": free,
         "grid": fitted,
+        "fitted": far,
         "tabled": (many - free) / (c.rows.size * c.height.size),
         "solved": (pressed - free) / 100**3,
     }

@@ -94,7 +94,7 @@ COSTS = Costs(
     metered_modes=2.04,
     key=340_000.0,
     grid=790_000.0,
-    fitted=45.0,  # 30 to 45, from 100 to 3000 nodes
+    fitted=45.0,  # 28 to 46 from 632 nodes on, at 384 kHz and above
     tabled=0.146,
     solved=3.15,
     coupled=2.5,  # both from solves in which all of 4 to 60 points touch, begun far from where they end
@@ -235,9 +235,8 @@ class Budget:
         if isinstance(design, modal.Design):
             rank = coupled if self._best else rows - pickups
             rows = rank + pickups
-        here = (size, coupled, rank)
         # A voice has room for the most modes, the most points and the highest rank, be they of different keys.
-        self._most = (max(here[0], self._most[0]), max(here[1], self._most[1]), max(here[2], self._most[2]))
+        self._most = (max(size, self._most[0]), max(coupled, self._most[1]), max(rank, self._most[2]))
         if isinstance(design, modal.Design):
             self._keys += size * (rows + _KEY_ROWS) + _WORDS + _kept_tables(coupled, rank, pickups)
             mine = self._most[0] * _VOICE_ROWS + _own_tables(*self._most[1:], pickups, self._best)
