@@ -31,6 +31,7 @@ from engine.physics.linear import product
 from engine.physics.modes import pickup_row, poles, shape, shares
 from engine.physics.newton import Solver
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
+from engine.physics.responses import answer_rows
 from engine.physics.string import Array
 from engine.vectors import PADDING, advance, project, spread
 
@@ -94,7 +95,7 @@ def coefficients(d: modal.Design, dtype: Any = np.float64, whole: bool | None = 
     whole = d.modes.decay[-1] >= FLEETING if whole is None else whole
     left, count = left_out(d, static) if whole else np.zeros_like(static), points.height.size
     response = zeros(static.shape, dtype)
-    answer_points(cast(rows), cast(gain), response, zeros(b.size + -b.size % PADDING, dtype))
+    answer_rows(cast(rows), cast(gain), response, zeros(b.size + -b.size % PADDING, dtype))
     force = contact.equilibrium(static[:, :count] + left[:, :count], points, problem.contact.exponent)
 
     return Coefficients(
@@ -128,15 +129,6 @@ def left_out(d: modal.Design, static: Array) -> Array:
             continue
         left[:, count + j] = statics.heard(string, at, pickup) - static[:, count + j]
     return left
-
-
-@called_by_python
-def answer_points(rows: Any, gain: Any, response: Any, scratch: Any) -> None:
-    """response[k, l] = sum of gain * rows[k] * rows[l]."""
-    for k in range(response.shape[0]):
-        for i in range(gain.size):
-            scratch[i] = gain[i] * rows[k, i]
-        project(rows, scratch, response[k])
 
 
 def state(c: Coefficients) -> State:

@@ -15,6 +15,7 @@ from engine.physics import modal, two_point
 from engine.physics.hearing import REACTION, gripped
 from engine.physics.linear import product
 from engine.physics.problem import Pickup
+from engine.physics.responses import answer_rows
 from engine.physics.retune import ModalTuning, modal_tuning, tune_poles
 from engine.physics.string import Array
 from engine.synth import modal_string
@@ -117,7 +118,7 @@ def retune(m: Machine, v: Any) -> None:
     """Coefficients for the voice's tension and damping; what no mode answers stays as it was designed."""
     mine, voice = of_voice(m, v), m.voices[v]
     tune_poles(mine.t, voice.tension, voice.damping, mine.c)
-    two_point.answer_points(mine.c.rows, mine.c.spread, mine.c.response, m.scratch)
+    answer_rows(mine.c.rows, mine.c.spread, mine.c.response, m.scratch)
 
 
 @native
