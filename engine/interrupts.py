@@ -13,7 +13,7 @@ from engine.ending import end, may_end
 from engine.terminal import tell
 
 ENDINGS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-_AGAIN = 1.0  # s in which a further signal is an echo: wrappers send theirs to the group and to us
+ECHO = 1.0  # s in which a further signal is an echo: wrappers send theirs to the group and to us
 
 
 class Stopped(SystemExit):
@@ -32,7 +32,7 @@ class _Ear:
             end(number)
         if self.held:
             self.waiting = self.waiting or number
-        elif now - self.last > _AGAIN:
+        elif now - self.last > ECHO:
             self.last = now
             raise KeyboardInterrupt if number == signal.SIGINT else Stopped(128 + number)
 

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,7 @@ import numpy as np
 
 from engine.ending import be_silent, carefree
 from engine.errors import EngineError
-from engine.interrupts import ENDINGS, Stopped, listen
+from engine.interrupts import ECHO, ENDINGS, Stopped, listen
 from engine.offline.job import Job, make_player, run_job
 from engine.offline.loudness import Loudness
 from engine.preset.loader import Preset
@@ -137,11 +138,18 @@ def _begin(counter: Any, meetings: dict[str, Any]) -> None:
 
 
 def _end_with_parent() -> None:
-    """A parent that is killed ends nobody; its workers would wait for their next job for ever."""
+    """A parent that is killed ends nobody; its workers would wait for their next job for ever.
+
+    Told until it has ended: an exception that a callback from C or a finalizer swallows is lost, and one that met
+    another worker between a lock and its release leaves this one waiting for it.
+    """
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
+    if parent is None:
+        return
+    parent.join()
+    while True:
         os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(2.0 * ECHO)  # sooner, it would be taken for an echo of the first
 
 
 def _work(job: Job) -> Outcome:
