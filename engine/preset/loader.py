@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.errors import PhysicsWarning, PresetError
 from engine.physics.problem import Problem
+from engine.preset.assembly import Assembly
 from engine.preset.build import build_controllers, build_problem
 from engine.preset.check import Values
 from engine.preset.complaints import Complaints, Place, shown
@@ -43,6 +44,7 @@ class Preset:
     tracking: Tracking
     controllers: tuple[Controller, ...]
     phrase: str
+    assembly: Assembly | None = None  # more than one string a key, or what they stand on
     source: str = field(default="preset", compare=False)
 
     def __repr__(self) -> str:

@@ -1,0 +1,100 @@
+"""An instrument of several strings on one bridge: what each key plays, what answers, what all of it stands on..
+
+A preset without `strings`, `body` and the like has none of this: one string a key, on a frame that does not move.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.physics.excitation import Excitation
+from engine.physics.network.parts import Body, Strung
+from engine.physics.problem import Contact
+from engine.physics.string import require
+
+COUPLINGS = ("two-way", "one-way", "none")
+
+
+@dataclass(frozen=True)
+class Course:
+    """One of the strings that a key sounds together: relative to the key's pitch, to its moment, to its force."""
+
+    ratio: float = 1.0
+    detuned: float = 0.0  # cents
+    onset: float = 0.0  # s
+    force: float = 1.0
+
+    def __post_init__(self) -> None:
+        require("courses.ratio", self.ratio, above=0.0)
+        require("courses.onset", self.onset, minimum=0.0)
+
+
+@dataclass(frozen=True)
+class Blowing:
+    """A hammer: where it meets the string (of its length), its mass, its speed at velocity 100, its felt."""
+
+    position: float = 0.12
+    mass: float = 0.01  # kg
+    speed: float = 2.0  # m/s
+    felt: Contact = field(default_factory=lambda: Contact(1e9, 2.5))
+
+
+@dataclass(frozen=True)
+class Plucking:
+    """A finger or plectrum that takes the string along `by` m within `duration` s, and lets it slip at a force (N)."""
+
+    position: float = 0.12
+    by: float = 3e-3
+    duration: float = 0.02
+    slip: float = 2.0  # N, at velocity 100
+    tip: Contact = field(default_factory=lambda: Contact(2e4, 1.0))
+    damping: float = 0.0  # kg/s
+
+
+Exciter = Excitation | Blowing | Plucking
+
+
+@dataclass(frozen=True)
+class Felt:
+    """What ends a note: a damper that comes down on the string within `duration` s of the key's release."""
+
+    at: float = 0.15  # of the string's length
+    stiffness: float = 0.0  # N/m
+    resistance: float = 2.0  # kg/s
+    mass: float = 0.0  # kg
+    duration: float = 0.02
+
+
+@dataclass(frozen=True)
+class Played:
+    """Strings that keys play. `keys` says how a key's pitch is reached, as `string.keys` of a preset; `mono`: one
+    string with many frets, on which a new note takes the old one's string."""
+
+    strung: Strung
+    lowest: int = 0  # MIDI keys
+    highest: int = 127
+    keys: str = "tension"
+    courses: tuple[Course, ...] = (Course(),)
+    mono: bool = False
+    exciter: Exciter = field(default_factory=Excitation)
+    felt: Felt | None = None
+
+
+@dataclass(frozen=True)
+class Room:
+    """A short room around the instrument, outside its physics."""
+
+    share: float = 0.0  # of what is heard: 0 none of it, 1 nothing else
+    decay: float = 0.3  # s to -60 dB
+    size: float = 4.0  # m
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """All of an instrument. A key is played by every entry of `played` whose range holds it."""
+
+    played: tuple[Played, ...]
+    sympathetic: tuple[Strung, ...] = ()
+    body: Body = field(default_factory=Body)
+    coupling: str = COUPLINGS[0]
+    room: Room | None = None
