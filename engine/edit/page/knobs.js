@@ -47,7 +47,7 @@ export class Slider {
     this.scale = scale;
     this.value = value;
     if (!this.gesture) this.input.value = Math.round(STEPS * Math.min(Math.max(scale.from(value), 0), 1));
-    this.input.setAttribute("aria-valuetext", said);
+    this.input.setAttribute("aria-valuetext", said || "not given");
   }
 
   begin(event) {

@@ -1,0 +1,65 @@
+"""scripts/measure_recordings.py hears what it says: on notes whose pitch, partials and decay are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from measure_recordings import (
+    RATE,
+    at_rate,
+    centroid,
+    decay,
+    distance,
+    from_onset,
+    inharmonicity,
+    partials,
+    pitch_near,
+    spectrogram,
+)
+
+TIME = np.arange(round(0.7 * RATE)) / RATE
+STIFF = 2e-4
+
+
+def note(pitch: float, stiff: float = 0.0, rate: float = 3.0, tilt: float = 1.0) -> np.ndarray:
+    """Twelve partials of a stiff string; the n-th decays n times as fast as the first."""
+    parts = [
+        np.exp(-rate * n * TIME) * np.sin(2 * np.pi * n * pitch * np.sqrt(1 + stiff * n * n) * TIME) / n**tilt
+        for n in range(1, 13)
+    ]
+    return np.sum(parts, axis=0)
+
+
+@pytest.mark.parametrize("pitch", [82.41, 196.3, 523.4])
+def test_pitch_partials_and_decay(pitch: float) -> None:
+    sound = note(pitch, STIFF)
+    assert pitch_near(note(pitch), pitch * 1.2) == pytest.approx(pitch, rel=2e-3)
+    assert inharmonicity(sound, pitch) == pytest.approx(STIFF, rel=0.1)
+    found, _ = partials(sound, pitch, 0.05)
+    n = np.arange(1, found.size + 1)
+    np.testing.assert_allclose(found, n * pitch * np.sqrt(1 + STIFF * n * n), rtol=2e-3)
+    if pitch > 100.0:  # lower, the window holds too few periods to tell them apart
+        assert decay(sound, pitch, 1) == pytest.approx(3.0 * 8.686, rel=0.05)
+        assert decay(sound, pitch, 8) == pytest.approx(24.0 * 8.686, rel=0.1)
+
+
+def test_a_distance_is_one_of_sound_and_not_of_level_or_silence_before() -> None:
+    sound = note(220.0)
+    late = from_onset(np.concatenate([np.zeros(5000), 0.1 * sound]))
+    assert distance(sound, sound) == 0.0
+    assert distance(from_onset(sound), late) < 1e-6
+    assert distance(sound, note(220.0, tilt=2.0)) == distance(note(220.0, tilt=2.0), sound) > 1.0
+    assert distance(sound, note(220.0, tilt=2.0)) < distance(sound, note(220.0, tilt=3.0))
+
+
+def test_one_sine_is_one_band_and_its_own_centroid() -> None:
+    sine = np.sin(2 * np.pi * 1000.0 * TIME)
+    level = spectrogram(sine)
+    assert level.shape == (level.shape[0], 64)
+    assert level.max() == 0.0
+    assert np.sum(level[10] > -20.0) <= 3
+    assert centroid(sine, 0.3) == pytest.approx(1000.0, abs=1.0)
+
+
+def test_another_pitch_by_resampling() -> None:
+    assert pitch_near(at_rate(note(220.0), RATE, RATE * 220.0 / 330.0), 330.0) == pytest.approx(330.0, rel=2e-3)
