@@ -155,6 +155,7 @@ def test_programs_are_designed_when_they_are_asked_for(rack: Rack) -> None:
 
     def turn() -> list[str]:
         for _ in range(3):
+            card.catch_up()
             card.run(3)
             programs.tick(said.append)
             if programs._thread:
