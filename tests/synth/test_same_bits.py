@@ -11,6 +11,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import numpy_vectors
 import pytest
 
 from engine import processor
@@ -62,12 +63,10 @@ def test_every_preset_is_the_same_bits_on_every_cpu(level: str) -> None:
 
 
 def test_every_preset_is_the_same_bits_whatever_numpy_may_use() -> None:
-    from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
-
-    chosen = [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]
-    if not chosen:
+    vectors = numpy_vectors.chosen()
+    if not vectors:
         pytest.skip("numpy has nothing to choose from on this machine")
-    assert sounds(NPY_DISABLE_CPU_FEATURES=" ".join(chosen)) == sounds()
+    assert sounds(NPY_DISABLE_CPU_FEATURES=" ".join(vectors)) == sounds()
 
 
 # A string of each kind, designed and run as the kernels are: compiled, or as Python that knows no vectors at all.

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import numpy_vectors
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -67,11 +68,9 @@ def designed(**environment: str) -> str:
 
 
 def test_design_is_the_same_whatever_library_threads_and_vectors() -> None:
-    from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
-
     here = designed()
     assert designed(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", OPENBLAS_CORETYPE="Prescott") == here
-    vectors = [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]
+    vectors = numpy_vectors.chosen()
     if not vectors:
         pytest.skip(f"numpy {np.__version__} has one way of adding on this machine")
     assert designed(NPY_DISABLE_CPU_FEATURES=" ".join(vectors)) == here
