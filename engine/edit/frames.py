@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from engine.live.meter import Reading
 from engine.synth.capture import HEAD, LAP, PICTURE, STEP, Pictures
+from engine.synth.strings import SHAPES
 
 LOOK, FILM, METER, SOUND = range(4)
 METERS = ("left", "right", "load", "most", "strings", "lost", "blocks", "lowered", "polyphony")
@@ -28,6 +29,7 @@ def layout() -> dict[str, Any]:
         "kinds": {"look": LOOK, "film": FILM, "meter": METER, "sound": SOUND},
         "head": list(HEAD),
         "picture": list(PICTURE),
+        "shapes": list(SHAPES),
         "meter": list(METERS),
         "column": COLUMN,
         "lowest": LOWEST,

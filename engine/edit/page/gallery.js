@@ -113,5 +113,5 @@ function plucked(scene) {
   const shape = new Float32Array(48);
   const at = scene.pluck;
   for (let n = 1; n <= shape.length; n++) shape[n - 1] = (2 * 8e-4 * Math.sin(n * Math.PI * at)) / (n * n * Math.PI ** 2 * at * (1 - at));
-  return { strings: [{ focus: 1, model: 0, shape, size: 48, points: 0, forces: [], key: -1, fade: 1 }] };
+  return { strings: [{ focus: 1, nodes: false, shape, size: 48, points: 0, forces: [], key: -1, fade: 1 }] };
 }
