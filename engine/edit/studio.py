@@ -17,7 +17,7 @@ from engine.edit import frames, shelf
 from engine.edit.errors import AskedError
 from engine.edit.history import History
 from engine.edit.requests import Answer, Request
-from engine.edit.scene import rows, scene
+from engine.edit.scene import paths, rows, scene
 from engine.edit.takes import Takes
 from engine.edit.workshop import Wish, Workshop
 from engine.errors import PresetError
@@ -117,6 +117,7 @@ class Studio:
                 "texts": {path: _said(text) for path, text in o.values.texts.items()},
                 "values": {path: _number(value) for path, value in o.values.accepted.items()},
                 "derived": _derived(o.preset),
+                "paths": paths(o.preset, o.values),
                 "scene": scene(o.preset),
                 "lengths": self._lengths(),
                 "map": [
@@ -334,7 +335,7 @@ def _begun(profile: str, given: Mapping[str, object]) -> dict[str, object]:
     return changes
 
 
-_LISTS = ("pairs", "table", "numbers", "span")
+_LISTS = ("pairs", "table", "numbers", "span", "words")
 
 
 def _read_list(value: str) -> object:

@@ -68,7 +68,9 @@ class Seats:
         self._listener[:] = self._deaf
         self.desk.clock, self.desk.latest = 0, -1
 
-    def put_on(self, number: int, instrument: Instrument, on_all_channels: bool = False, heir: int = 0, partial: bool = False) -> None:
+    def put_on(
+        self, number: int, instrument: Instrument, on_all_channels: bool = False, heir: int = 0, partial: bool = False
+    ) -> None:
         """Let an instrument take its part; whoever plays welcomes it with the next block.
 
         As an `heir` it takes over all that sounds on parts of a lower number of this kind; a `partial` one has only

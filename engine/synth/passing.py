@@ -1,4 +1,4 @@
-"""What the files of all models share where a string passes on its shape: to a picture, or to another design of itself."""
+"""What all models' files share where a string passes on its shape: to a picture, or to another design of itself."""
 
 from __future__ import annotations
 

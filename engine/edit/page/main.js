@@ -279,7 +279,7 @@ async function share() {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-const gallery = new Gallery({ dialog: $("gallery"), list: $("cards"), search: $("search"), ask, open: openPreset, colours: () => colours, say });
+const gallery = new Gallery({ dialog: $("gallery"), list: $("cards"), families: $("families"), search: $("search"), ask, open: openPreset, colours: () => colours, say });
 $("title").addEventListener("click", () => gallery.show(state?.name));
 $("undo").addEventListener("click", () => move("undo"));
 $("redo").addEventListener("click", () => move("redo"));
