@@ -35,6 +35,7 @@ from engine.preset.tuning import Tuning
 from engine.synth.bank import Setup
 from engine.synth.capture import Watcher
 from engine.synth.memory import CHANNELS
+from engine.synth.shaping import Recipe
 
 PAGE, MIDI_PAGE = 0, 1  # inlets of a player that pages play into; those behind are the inputs'
 
@@ -189,7 +190,6 @@ class Studio:
         o = self._opened
         ears = preset.problem.pickups != o.preset.problem.pickups or preset.model != o.preset.model
         o.preset, o.values = preset, values
-        self.takes.shaped += self.takes.running
         self.workshop.wish(Wish(o.history.text, preset, since, ears))
         self._tell(self.state())
 
@@ -279,9 +279,11 @@ class Studio:
 
     def _record(self, on: bool) -> Answer:
         if on:
-            if not self.workshop.settled.wait(3.0) or self.workshop.instrument is None:
+            o, made = self._opened, self.workshop
+            settled = made.settled.wait(3.0) and made.instrument is not None
+            if not settled or made.instrument is None or made.recipe != Recipe(o.history.text):
                 raise AskedError("the preset is still being designed; try again in a moment")
-            path = self.takes.begin(self._opened.name, self._opened.history.text, self.workshop.instrument)
+            path = self.takes.begin(o.name, o.history.text, made.instrument, o.path.parent)
             answer: Answer = {"recording": path.name}
         else:
             said, files = self.takes.end()

@@ -86,6 +86,7 @@ LISTS = [key for key in TABLE if key.kind in ("numbers", "pairs", "table")]
 WRONG = {
     "text": ["loud", "louder"],
     "choice": "nonsense",
+    "words": "bright",
     "number": "3 kg²",
     "whole": "3 m",
     "count": "3 m",
