@@ -35,7 +35,7 @@ from engine.preset.tuning import Tuning
 from engine.synth.bank import Setup
 from engine.synth.capture import Watcher
 from engine.synth.memory import CHANNELS
-from engine.synth.shaping import Recipe
+from engine.synth.shaping import Making
 
 PAGE, MIDI_PAGE = 0, 1  # inlets of a player that pages play into; those behind are the inputs'
 
@@ -281,7 +281,7 @@ class Studio:
         if on:
             o, made = self._opened, self.workshop
             settled = made.settled.wait(3.0) and made.instrument is not None
-            if not settled or made.instrument is None or made.recipe != Recipe(o.history.text):
+            if not settled or made.instrument is None or made.making != Making(o.history.text):
                 raise AskedError("the preset is still being designed; try again in a moment")
             path = self.takes.begin(o.name, o.history.text, made.instrument, o.path.parent)
             answer: Answer = {"recording": path.name}

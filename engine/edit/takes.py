@@ -29,7 +29,7 @@ from engine.preset.files import own_folder
 from engine.preset.loader import load_text
 from engine.synth.instrument import Instrument
 from engine.synth.memory import CHANNELS, CONTROLLERS, TICK, UNMOVED, Machine
-from engine.synth.shaping import Recipe, Teller
+from engine.synth.shaping import Making, Teller
 
 QUIET = 2.0  # s in which all strings fall silent
 
@@ -108,7 +108,7 @@ class Takes:
             rows[:, 0] -= self._start
             self._take.add(rows[rows[:, 0] >= 0])
             for arrival in arrivals:
-                assert isinstance(arrival.what, Recipe)
+                assert isinstance(arrival.what, Making)
                 told = self._teller.tell(arrival.what, arrival.part, arrival.heir - self._heir + 1)
                 self._take.remark(arrival.sample - self._start, {"edit": told})
                 self._shaped += 1

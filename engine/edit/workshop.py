@@ -27,7 +27,7 @@ from engine.synth.image import designed_or_kept
 from engine.synth.instrument import Instrument
 from engine.synth.keys import design_key
 from engine.synth.memory import FREE, KEYS
-from engine.synth.shaping import Recipe
+from engine.synth.shaping import Making
 from engine.synth.strings import SHAPE_OF
 from engine.units import db_to_gain
 
@@ -60,11 +60,11 @@ class Workshop:
         self._wished, self._ended = threading.Condition(), False
         self._kept: OrderedDict[str, Designed] = OrderedDict()  # whole and rehearsed, by text
         self._gains: Gains = np.ones(KEYS)  # of what is played now, without the preset's own
-        self._like = Recipe("")  # what they come from
+        self._like = Making("")  # what they come from
         self._thread = threading.Thread(target=self._run, name="workshop", daemon=True)
         self._rehearsal: threading.Thread | None = None
         self.instrument: Instrument | None = None
-        self.recipe = self._like  # of that
+        self.making = self._like  # of that
         self._said: Kind | None = None  # of which kind what rings out was said to be replaced by
         self.settled = threading.Event()  # nothing is left to be done
 
@@ -74,8 +74,8 @@ class Workshop:
         designed = designed_or_kept(setup)
         self.instrument = self._laid_out(setup, designed)
         self._remember(text, designed, preset)
-        self.recipe = Recipe(text)
-        self._player.follow(self.instrument, self.recipe)
+        self.making = Making(text)
+        self._player.follow(self.instrument, self.making)
         self.settled.set()
         self._thread.start()
         return self.instrument
@@ -119,20 +119,20 @@ class Workshop:
         setup, preset = self._make(wish.preset), wish.preset
         if wish.text in self._kept:
             self._kept.move_to_end(wish.text)
-            self._hand_over(setup, self._kept[wish.text], wish, "kept", Recipe(wish.text))
+            self._hand_over(setup, self._kept[wish.text], wish, "kept", Making(wish.text))
             self._remember(wish.text, self._kept[wish.text], preset)
             return
         sounding = self._sounding()
         if wish.other_ears:  # a few keys are heard at once: an old gain could be a thousand times wrong
-            self._like = Recipe(wish.text, tuple(sounding[:2] or [MIDDLE]))
+            self._like = Making(wish.text, tuple(sounding[:2] or [MIDDLE]))
             self._gains = design(setup, set(self._like.keys)).keys.gain / db_to_gain(preset.gain)
         loud = self._gains * db_to_gain(preset.gain)
         if sounding:
-            recipe = Recipe(wish.text, tuple(sounding), self._like)
-            self._hand_over(setup, design(setup, set(sounding), loud), wish, "sounding", recipe)
+            making = Making(wish.text, tuple(sounding), self._like)
+            self._hand_over(setup, design(setup, set(sounding), loud), wish, "sounding", making)
         if not self._prepare(setup, sounding or [MIDDLE]):
             return
-        self._hand_over(setup, design(setup, None, loud), wish, "whole", Recipe(wish.text, like=self._like))
+        self._hand_over(setup, design(setup, None, loud), wish, "whole", Making(wish.text, like=self._like))
         with self._wished:
             if self._wished.wait_for(self._stale, REST):
                 return
@@ -140,7 +140,7 @@ class Workshop:
         if designed is None:
             return
         self._remember(wish.text, designed, preset)
-        self._hand_over(setup, designed, wish, "rehearsed", Recipe(wish.text))
+        self._hand_over(setup, designed, wish, "rehearsed", Making(wish.text))
 
     def _rehearsed(self, setup: Setup) -> Designed | None:
         """All keys rehearsed, in a thread of their own: a wish that comes meanwhile does not wait, and this is None."""
@@ -179,15 +179,15 @@ class Workshop:
             self._held.append(design_key(preset.problem, preset.model, preset.keys, hz, rate, preset.tracking))
         return not self._stale()
 
-    def _hand_over(self, setup: Setup, designed: Designed, wish: Wish, what: str, recipe: Recipe) -> None:
+    def _hand_over(self, setup: Setup, designed: Designed, wish: Wish, what: str, making: Making) -> None:
         """Have the audio thread take it over; return when it has."""
-        instrument, partial = self._laid_out(setup, designed), bool(recipe.keys)
+        instrument, partial = self._laid_out(setup, designed), bool(making.keys)
         self._tell_what_rings_out(instrument)
-        number = self._player.follow(instrument, recipe, partial)
+        number = self._player.follow(instrument, making, partial)
         end = time.monotonic() + PATIENCE
         while number < 0 and time.monotonic() < end:
             time.sleep(0.005)
-            number = self._player.follow(instrument, recipe, partial)
+            number = self._player.follow(instrument, making, partial)
         if number < 0:
             self._tell({"event": "refused", "error": "too many designs are still ringing; let them fade"})
             return
@@ -196,7 +196,7 @@ class Workshop:
             time.sleep(0.0005)
         self._player.let_go_before(number, whole if partial else None)
         if not partial:
-            self.instrument, self.recipe = instrument, recipe
+            self.instrument, self.making = instrument, making
         self._tell({"event": "heard", "what": what, "ms": round((now() - wish.since) * 1e-6, 2)})
 
     def _tell_what_rings_out(self, instrument: Instrument) -> None:
@@ -212,7 +212,7 @@ class Workshop:
 
     def _remember(self, text: str, designed: Designed, preset: Preset) -> None:
         self._kept[text] = designed
-        self._gains, self._like = designed.keys.gain / db_to_gain(preset.gain), Recipe(text)
+        self._gains, self._like = designed.keys.gain / db_to_gain(preset.gain), Making(text)
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
 

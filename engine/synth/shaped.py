@@ -25,7 +25,7 @@ from engine.synth.memory import PARTS
 from engine.synth.mixing import play_together
 from engine.synth.mts import tunings
 from engine.synth.routing import hand_on
-from engine.synth.shaping import Recipe, Shaped
+from engine.synth.shaping import Making, Shaped
 from engine.units import db_to_gain
 
 _COUNTS = ("voices_stolen", "watchdog", "events_lost", "voices", "peak_voices")
@@ -37,8 +37,8 @@ class ShapedPlayer:
     def __init__(self, shaped: Shaped, sample_rate: float, block_size: int = 128, mono: bool = False) -> None:
         self.shaped, self.sample_rate, self.block_size = shaped, sample_rate, block_size
         self.channels = 1 if mono else 2
-        self._loud: dict[Recipe, NDArray[np.float64]] = {}
-        self._first = self._setup(shaped.text), self._designed(Recipe(shaped.text))
+        self._loud: dict[Making, NDArray[np.float64]] = {}
+        self._first = self._setup(shaped.text), self._designed(Making(shaped.text))
         self.reset()
 
     def reset(self) -> None:
@@ -127,8 +127,8 @@ class ShapedPlayer:
             change, seats = self._coming.popleft(), self._seats
             self._forget()
             free = [number for number in (change.seat, *range(PARTS)) if number not in self._here]
-            partial = bool(change.recipe.keys)
-            setup, designed = self._setup(change.recipe.text), self._designed(change.recipe)
+            partial = bool(change.making.keys)
+            setup, designed = self._setup(change.making.text), self._designed(change.making)
             instrument = Instrument.of(setup, designed, self.block_size)
             latest = change.heir > self._newest
             if latest:
@@ -164,12 +164,12 @@ class ShapedPlayer:
         preset = self._preset(text)
         return Setup(preset, self.sample_rate, preset.oversample, preset.polyphony, self.channels, preset.tuning)
 
-    def _designed(self, recipe: Recipe) -> Designed:
-        setup = self._setup(recipe.text)
-        loud = None if recipe.like is None else self._loudness(recipe.like) * db_to_gain(setup.preset.gain)
-        return design(setup, set(recipe.keys) or None, loud)
+    def _designed(self, making: Making) -> Designed:
+        setup = self._setup(making.text)
+        loud = None if making.like is None else self._loudness(making.like) * db_to_gain(setup.preset.gain)
+        return design(setup, set(making.keys) or None, loud)
 
-    def _loudness(self, like: Recipe) -> NDArray[np.float64]:
+    def _loudness(self, like: Making) -> NDArray[np.float64]:
         """Each key's gain by a rehearsal, without the preset's own."""
         if like not in self._loud:
             self._loud[like] = self._designed(like).keys.gain / db_to_gain(self._preset(like.text).gain)

@@ -1,6 +1,6 @@
 """What a preset became while it was played: the designs that sounded one after the other, and how a take tells them.
 
-A design is made again from its recipe, to the last bit. A take tells each text by what of the one before it is another,
+A design is made again from its text, to the last bit. A take tells each text by what of the one before it is another,
 since a knob that turns changes a number in a file of a hundred lines.
 """
 
@@ -19,23 +19,23 @@ Told = dict[str, Any]  # what JSON can say
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Making:
     """A preset's text; the keys that are designed, if not all of them; and what they are as loud as, if they are not
     rehearsed themselves."""
 
     text: str
     keys: tuple[int, ...] = ()
-    like: Recipe | None = None
+    like: Making | None = None
 
 
 @dataclass(frozen=True)
-class Change:
+class Reshaping:
     """A design that came while others sounded."""
 
     seconds: float
     seat: int  # among the parts of an ensemble
     heir: int  # its number among all designs, the first one's being 1
-    recipe: Recipe
+    making: Making
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ class Shaped:
     folder: Path  # in which files are looked for that its texts name
     seat: int  # of the design that it begins with
     text: str
-    changes: tuple[Change, ...]
+    changes: tuple[Reshaping, ...]
 
     def later(self, start: float) -> Shaped:
         """As it stands so many seconds later: with the last whole design until then."""
-        before = [change for change in self.changes if change.seconds < start and not change.recipe.keys]
+        before = [change for change in self.changes if change.seconds < start and not change.making.keys]
         behind = [replace(c, seconds=c.seconds - start) for c in self.changes if c.seconds >= start]
         return replace(self, changes=(*(replace(change, seconds=0.0) for change in before[-1:]), *behind))
 
@@ -65,14 +65,14 @@ class Teller:
     _last: str = ""
     _told: int = 0
 
-    def tell(self, recipe: Recipe, seat: int, heir: int) -> Told:
+    def tell(self, making: Making, seat: int, heir: int) -> Told:
         """One that has come."""
         new: list[list[Any]] = []
         if not self._known:
             self._number(self.first, new)
-        told: Told = {"text": self._number(recipe.text, new), "keys": list(recipe.keys), "seat": seat, "heir": heir}
-        if recipe.like:
-            told["like"] = [self._number(recipe.like.text, new), list(recipe.like.keys)]
+        told: Told = {"text": self._number(making.text, new), "keys": list(making.keys), "seat": seat, "heir": heir}
+        if making.like:
+            told["like"] = [self._number(making.like.text, new), list(making.like.keys)]
         self._told += 1
         return {"number": self._told, "new": new, **told}  # of two that came at once, the first told may come second
 
@@ -83,9 +83,9 @@ class Teller:
         return self._known[text]
 
 
-def retold(told: Iterable[tuple[float, Mapping[str, Any]]]) -> tuple[str, tuple[Change, ...]]:
+def retold(told: Iterable[tuple[float, Mapping[str, Any]]]) -> tuple[str, tuple[Reshaping, ...]]:
     """The first text, and all changes; a ValueError for what makes no sense."""
-    texts, size, changes = list[str](), 0, list[Change]()
+    texts, size, changes = list[str](), 0, list[Reshaping]()
     try:
         for seconds, one in sorted(told, key=lambda pair: int(pair[1]["number"])):
             for start, end, put in one["new"]:
@@ -94,15 +94,15 @@ def retold(told: Iterable[tuple[float, Mapping[str, Any]]]) -> tuple[str, tuple[
             if size > MOST_TEXT:
                 raise ValueError("too much text")
             like = one.get("like")
-            recipe = Recipe(
+            making = Making(
                 _entry(texts, one["text"]),
                 _keys(one["keys"]),
-                None if like is None else Recipe(_entry(texts, like[0]), _keys(like[1])),
+                None if like is None else Making(_entry(texts, like[0]), _keys(like[1])),
             )
             seat, heir = one["seat"], one["heir"]
             if not (type(seat) is type(heir) is int and 0 <= seat < PARTS and heir > 1):
                 raise ValueError("no seat")
-            changes.append(Change(float(seconds), seat, heir, recipe))
+            changes.append(Reshaping(float(seconds), seat, heir, making))
     except (KeyError, TypeError, IndexError, OverflowError) as error:
         raise ValueError(str(error)) from None
     return texts[0] if texts else "", tuple(sorted(changes, key=lambda change: (change.seconds, change.heir)))
