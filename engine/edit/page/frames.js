@@ -34,7 +34,9 @@ export class Frames {
     const numbers = new Float32Array(buffer, 4);
     const found = {};
     this.layout.meter.forEach((name, n) => (found[name] = numbers[n]));
-    found.column = numbers.subarray(this.layout.meter.length);
+    const end = this.layout.meter.length + this.layout.column;
+    found.column = numbers.subarray(this.layout.meter.length, end);
+    found.shares = numbers.subarray(end, end + this.layout.blocks);
     return found;
   }
 }
