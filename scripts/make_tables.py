@@ -216,7 +216,13 @@ def editor() -> str:
     ]
     head = ("four strings ring", "changes heard ", "half within ", "99 % within ", "all within ")
     more = ("a page takes of a core ", "pictures a second ", "blocks late with a page, and without ")
-    return f"{_where(found)}\n\n{table((*head, *more), rows)}"
+    busy = [
+        f"`{row['preset']}`, {row['seconds']:.0f} s each: {row['lost'][0]} of {row['blocks'][0]} blocks late "
+        f"with a page, {row['lost'][1]} of {row['blocks'][1]} without."
+        for row in found["busy"]["rows"]
+    ]
+    in_turns = f"The same with a busy interpreter, in turns ({found['busy']['date']}). {' '.join(busy)}"
+    return f"{_where(found)}\n\n{table((*head, *more), rows)}\n{in_turns}"
 
 
 def bounces() -> str:

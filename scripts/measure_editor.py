@@ -2,9 +2,12 @@
 """Measure the editor: how soon a turned knob is heard, what an open page costs, whether blocks come late for it.
 
     python3 scripts/measure_editor.py [--seconds 20] [--preset sitar ...]
+    python3 scripts/measure_editor.py --busy [--seconds 600]        ten minutes with a page, and ten without
 
 On JACK's dummy card if there is one, at 128 frames. With and without a page in turns, since other programs' load is
-everybody's. Results go to scripts/measured/editor.json, from which scripts/make_tables.py writes its table.
+everybody's. --busy keeps the editor's own interpreter busy meanwhile, with what holds its lock: loops, sorting, the
+garbage collector, slow regular expressions. Results go to scripts/measured/editor.json, from which
+scripts/make_tables.py writes its table.
 """
 
 from __future__ import annotations
@@ -35,13 +38,27 @@ RESULT = ROOT / "scripts" / "measured" / "editor.json"
 KEYS = {"sitar": (49, 54, 56, 61), "slap-bass": (31, 38, 43, 46)}  # that ring
 KNOBS = {"sitar": ("barrier.curvature", 0.5, 0.005, "1/m"), "slap-bass": ("string.loss.s2", 2e-4, 2e-6, "m²/s")}
 TURNS = 30.0  # Hz
+SLICE = 10.0  # s with a page, then as long without
+BUSY = """
+import gc, random, re, sys, threading
+def busy():
+    while True:
+        sum(n * n for n in range(200_000))
+        sorted(random.random() for _ in range(100_000))
+        re.match("(a+)+b", 18 * "a")
+        gc.collect()
+threading.Thread(target=busy, daemon=True).start()
+from engine.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
 
 
 class Editor:
     """The program, and how much of a core it has used."""
 
-    def __init__(self, preset: str, environment: dict[str, str], card: bool) -> None:
-        command = [sys.executable, "-m", "engine.cli", "edit", preset, "--no-browser", "--midi", "none"]
+    def __init__(self, preset: str, environment: dict[str, str], card: bool, busy: bool = False) -> None:
+        program = ["-c", BUSY] if busy else ["-m", "engine.cli"]
+        command = [sys.executable, *program, "edit", preset, "--no-browser", "--midi", "none"]
         self.process = subprocess.Popen(
             command + ([] if card else ["--device", "none"]),
             env=environment,
@@ -140,12 +157,52 @@ async def measure(editor: Editor, preset: str, seconds: float) -> dict[str, Any]
     }
 
 
+async def lateness(editor: Editor, preset: str, seconds: float, slice: float = SLICE) -> dict[str, Any]:
+    """Blocks that came late in so many seconds with a page, and in as many without, in turns."""
+    found = {"preset": preset, "lost": [0, 0], "blocks": [0, 0], "frames": 0}
+    async with aiohttp.ClientSession() as session:
+        for n in range(2 * max(round(seconds / slice), 1)):
+            alone = n % 2
+            async with editor.line(session) as line:
+                await ring(line, KEYS[preset])
+                before = await seen(line, 1.0)  # what was late is known a little later
+                after = await seen(line, 1.0 if alone else slice + 1.0)
+            if alone:
+                await asyncio.sleep(slice)
+                async with editor.line(session) as line:
+                    after = await seen(line, 1.0)
+            found["lost"][alone] += after["lost"] - before["lost"]
+            found["blocks"][alone] += after["blocks"] - before["blocks"]
+            found["frames"] += 0 if alone else after["frames"] / (slice + 1.0) / max(round(seconds / slice), 1)
+    return {**found, "seconds": seconds}
+
+
+def busy(preset: str, seconds: float, slice: float = SLICE) -> dict[str, Any]:
+    """The same, of an editor whose interpreter is busy."""
+    with tempfile.TemporaryDirectory() as name, jack_server(Path(name), period=128, real_time=True) as server:
+        editor = Editor(preset, server.environment, True, busy=True)
+        try:
+            return asyncio.run(lateness(editor, preset, seconds, slice))
+        finally:
+            editor.process.send_signal(2)
+            editor.process.wait(20)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--preset", nargs="+", default=list(KEYS), choices=list(KEYS))
+    parser.add_argument("--busy", action="store_true", help="blocks that come late while the interpreter is busy")
     args = parser.parse_args()
     rows, stamp = [], {"computer": computer(), "date": date.today().isoformat()}
+    if args.busy:
+        if why := missing():
+            sys.exit(f"measure_editor: --busy {why}")
+        found = json.loads(RESULT.read_text())
+        found["busy"] = {**stamp, "rows": [busy(preset, args.seconds) for preset in args.preset]}
+        print(json.dumps(found["busy"]["rows"]))
+        RESULT.write_text(json.dumps(found, indent=1) + "\n")
+        return
     with tempfile.TemporaryDirectory() as name:
         card = not missing()
         for preset in args.preset:
@@ -161,7 +218,8 @@ def main() -> None:
                 editor.process.send_signal(2)
                 editor.process.wait(20)
             print(json.dumps(rows[-1]), flush=True)
-    RESULT.write_text(json.dumps({**stamp, "card": card, "rows": rows}, indent=1) + "\n")
+    kept = {"busy": json.loads(RESULT.read_text())["busy"]} if RESULT.exists() else {}
+    RESULT.write_text(json.dumps({**stamp, "card": card, "rows": rows, **kept}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -44,12 +44,18 @@ def facts(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 def test_the_list_has_a_line_for_each(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys)
     assert (code, err) == (0, "")
-    lines = out.splitlines()
-    assert [line.split()[0] for line in lines] == sorted(shipped())
-    for line in lines:
+    families: dict[str, list[str]] = {}
+    for line in out.splitlines():
+        if not line.startswith("  "):
+            families[line] = []
+            continue
         name, model, about = line.split(None, 2)
         preset = load_preset(name)
-        assert (model, about) == (preset.model, preset.about)
+        assert (model, about, next(reversed(families))) == (preset.model, preset.about, preset.family)
+        families[preset.family].append(name)
+    assert list(families) == sorted(families)
+    assert sorted(name for names in families.values() for name in names) == sorted(shipped())
+    assert all(load_preset(name).tags for name in shipped())
 
 
 @pytest.mark.parametrize("name", shipped())

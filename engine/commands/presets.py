@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from math import inf, isfinite
 from pathlib import Path
@@ -31,7 +31,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     p = commands.add_parser(
         "presets",
         help="list presets, show what follows from one, check files",
-        description="Without an action: the shipped presets and your own, a line each.",
+        description="Without an action: the shipped presets and your own by their families, a line each.",
         epilog="examples:\n  jawari presets show sitar --set barrier.curvature=0.5 --sample-rate '96 kHz'\n"
         f"  jawari presets check my-sitar.yaml\n  jawari presets keys\n\n{EPILOG}",
         formatter_class=Help,
@@ -67,22 +67,30 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
 
 
 def _list(args: argparse.Namespace) -> int:
+    """Families in the order of their names, in each a line for each preset; what has no family, and no sense, last."""
     width = max(map(len, known()), default=0)
-    for name in shipped():
-        _print_line(name, load_preset(name), width)
-    if mine := own():
-        print(f"\nyour own, in {printable(str(own_folder()))}")
-    for name, path in mine.items():
+    _print_families({name: load_preset(name) for name in shipped()}, width)
+    found, broken = dict[str, Preset](), dict[str, str]()
+    for name, path in own().items():
         try:
             with carefree():
-                _print_line(name, load_preset(path), width)
+                found[name] = load_preset(path)
         except PresetError as error:
-            print(f"{printable(name):{width}}  {str(error).splitlines()[0]}")
+            broken[name] = str(error).splitlines()[0]
+    if found or broken:
+        print(f"\nyour own, in {printable(str(own_folder()))}")
+    _print_families(found, width)
+    for name, why in broken.items():
+        print(f"  {printable(name):{width}}  {why}")
     return 0
 
 
-def _print_line(name: str, preset: Preset, width: int) -> None:
-    print(f"{printable(name):{width}}  {preset.model:5}  {printable(preset.about)}".rstrip())
+def _print_families(presets: Mapping[str, Preset], width: int) -> None:
+    for family in sorted({preset.family for preset in presets.values()}, key=lambda family: (not family, family)):
+        print(printable(family) or "others")
+        for name, preset in presets.items():
+            if preset.family == family:
+                print(f"  {printable(name):{width}}  {preset.model:5}  {printable(preset.about)}".rstrip())
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -161,6 +169,8 @@ def _lines(d: Description) -> Iterator[str]:
     key = hz_to_key(d.first_partial)
     cents = 100.0 * (key - round(key))
     yield f"{preset.name}: {preset.about}" if preset.about else preset.name
+    if listed := [preset.family, *preset.tags] if preset.family else list(preset.tags):
+        yield _row("listed", ", ".join(listed))
     model = preset.model if preset.quality == "normal" else f"{preset.model}, quality {preset.quality},"
     yield _row("model", f"{model} at {d.rate:g} Hz ({d.sample_rate:g} Hz x {preset.oversample}), {_kept(d)}")
     yield _row("pitch", f"{d.first_partial:.2f} Hz ({key_to_note(round(key))} {cents:+.1f} cents); f0 {d.pitch:.2f} Hz")

@@ -13,8 +13,10 @@ from engine.commands.common import UsageError
 from engine.errors import PresetError
 from engine.music.errors import ScoreError
 from engine.preset.complaints import shown
-from engine.preset.loader import load_preset
+from engine.preset.loader import load_preset, load_text
 from engine.preset.rack import MOST_PARTS, Rack, bank, is_rack, load_rack, parse_channels
+from engine.synth.memory import PARTS
+from engine.synth.shaping import Shaped, retold
 
 MAP_HELP = (
     "a preset for a MIDI channel, channels 5-8 or channels 1,3: 1=sitar 2=tanpura 5-8=mine.yaml; the others are played "
@@ -117,6 +119,20 @@ def rack_of_take(facts: Mapping[str, Any], overrides: Sequence[str]) -> Rack:
     rack = make_rack(facts["bank"], facts.get("map") or (), overrides or facts.get("set") or ())
     parts = [replace(part, polyphony=part.polyphony or part.preset.polyphony) for part in rack.parts]
     return replace(rack, parts=tuple(parts))
+
+
+def shaped_take(facts: Mapping[str, Any], name: str) -> Shaped | None:
+    """A take whose preset was changed while it was played; None if it was not."""
+    if not facts.get("edits"):
+        return None
+    folder, seat = facts.get("folder"), facts.get("seat")
+    try:
+        text, changes = retold(facts["edits"])
+        if not isinstance(folder, str) or type(seat) is not int or not 0 <= seat < PARTS:
+            raise ValueError("no place")
+    except ValueError:
+        raise ScoreError("what this take says of its preset's changes makes no sense; name a PRESET") from None
+    return Shaped(load_text(text, name, Path(folder))[0].name, name, Path(folder), seat, text, changes)
 
 
 def stem(name: str | Path) -> str:

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from engine import messages as midi
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity, tuning
-from engine.commands.racks import add_map, facts_for, make_rack, mapped_channels, rack_of_take, stem
+from engine.commands.racks import add_map, facts_for, make_rack, mapped_channels, rack_of_take, shaped_take, stem
 from engine.errors import EngineError, SettingError
 from engine.files.audio_file import Format, check_sound_target
 from engine.files.errors import FileError
@@ -34,6 +34,7 @@ from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import Rack, is_rack
 from engine.printable import printable
 from engine.synth.keys import TunedKey
+from engine.synth.shaping import Shaped
 from engine.synth.silence import keys_of_piece, silent_keys, told
 from engine.terminal import tell
 from engine.units import counted
@@ -192,8 +193,13 @@ def _run(args: argparse.Namespace) -> int:
     return _raise_errors(outcomes)
 
 
-def _presets(args: argparse.Namespace, facts: Mapping[str, Any]) -> list[tuple[str, Preset | Rack]]:
+def _presets(args: argparse.Namespace, facts: Mapping[str, Any]) -> list[tuple[str, Preset | Rack | Shaped]]:
     """What is rendered, and what its file is called."""
+    if shaped := shaped_take(facts, printable(str(args.midi))):
+        if args.set or args.tuning or args.polyphony or args.oversample:
+            fixed = "--set, --tuning, --polyphony and --oversample would undo that"
+            raise UsageError(f"{shaped.source}: its preset was changed while it was played; {fixed}: leave them out")
+        return [(stem(args.midi), shaped.later(quantity("--start", args.start, "s")))]
     if facts:
         return [(stem(args.midi), rack_of_take(facts, args.set))]
     if args.map and not args.all_presets:
@@ -204,14 +210,14 @@ def _presets(args: argparse.Namespace, facts: Mapping[str, Any]) -> list[tuple[s
     sources = [*args.presets, *(shipped() if args.all_presets else ())]
     if not sources:
         raise UsageError(f"no preset is named; name one ({', '.join(shipped())}), a YAML file, or --all-presets")
-    found: list[tuple[str, Preset | Rack]] = []
+    found: list[tuple[str, Preset | Rack | Shaped]] = []
     for source in sources:
         one = make_rack([source], (), args.set) if is_rack(source) else load_preset(source, args.set)
         found.append((stem(source), one))
     return found
 
 
-def _note_programs(args: argparse.Namespace, given: Score | None, presets: Sequence[Preset | Rack]) -> None:
+def _note_programs(args: argparse.Namespace, given: Score | None, presets: Sequence[Preset | Rack | Shaped]) -> None:
     """Program changes are for a rack; alone, a preset plays whatever the file asks for."""
     changes = int((midi.kind(given.data[:, 0]) == midi.PROGRAM).sum()) if given else 0
     if changes and any(isinstance(preset, Preset) for preset in presets):
@@ -275,7 +281,7 @@ def _given_score(args: argparse.Namespace) -> Score | None:
     return None
 
 
-def _without_drums(args: argparse.Namespace, score: Score, presets: Sequence[Preset | Rack]) -> Score:
+def _without_drums(args: argparse.Namespace, score: Score, presets: Sequence[Preset | Rack | Shaped]) -> Score:
     """A MIDI file's channel 10 is played where it is asked for: by its number, or by a rack that has a part for it."""
     in_rack = not args.map and any(isinstance(preset, Rack) and preset.routes[DRUMS] >= 0 for preset in presets)
     asked = args.drums or in_rack or DRUMS in mapped_channels(args.map) or DRUMS + 1 in (args.channel or ())
@@ -306,7 +312,7 @@ def _cut(args: argparse.Namespace, score: Score) -> Score:
 def _jobs(
     args: argparse.Namespace,
     name: str,
-    preset: Preset | Rack,
+    preset: Preset | Rack | Shaped,
     given: Score | None,
     setup: Manner,
     treatment: Treatment,

@@ -11,11 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.live.meter import Reading
+from engine.live.player import Integers
 from engine.synth.capture import HEAD, LAP, PICTURE, STEP, Pictures
+from engine.synth.strings import SHAPES
 
 LOOK, FILM, METER, SOUND = range(4)
 METERS = ("left", "right", "load", "most", "strings", "lost", "blocks", "lowered", "polyphony")
 COLUMN, WINDOW = 160, 2048  # numbers of a spectrum, and samples that it is of
+BLOCKS = 32  # the newest ones whose load is told with a meter
+NO_BLOCK = -1.0  # where there were fewer
 LOWEST, HIGHEST = 40.0, 18_000.0  # Hz
 FLOOR = -110.0  # dB
 
@@ -28,8 +32,10 @@ def layout() -> dict[str, Any]:
         "kinds": {"look": LOOK, "film": FILM, "meter": METER, "sound": SOUND},
         "head": list(HEAD),
         "picture": list(PICTURE),
+        "shapes": list(SHAPES),
         "meter": list(METERS),
         "column": COLUMN,
+        "blocks": BLOCKS,
         "lowest": LOWEST,
         "highest": HIGHEST,
         "floor": FLOOR,
@@ -43,8 +49,16 @@ def pictures(kind: int, seen: Pictures) -> bytes:
     return np.float32(kind).tobytes() + seen.tobytes()
 
 
-def meter(reading: Reading, column: NDArray[np.float32] | None) -> bytes:
-    """Levels, load, strings; and a column of the spectrogram."""
+def loads(blocks: Integers, sample_rate: float) -> NDArray[np.float32]:
+    """Of each block since the last look, what share of its time it took."""
+    found = np.full(BLOCKS, NO_BLOCK, np.float32)
+    newest = blocks[-BLOCKS:]
+    found[: len(newest)] = newest[:, 1] * (1e-9 * sample_rate) / np.maximum(newest[:, 2], 1)
+    return found
+
+
+def meter(reading: Reading, column: NDArray[np.float32] | None, blocks: NDArray[np.float32]) -> bytes:
+    """Levels, load, strings; a column of the spectrogram; the load of the newest blocks."""
     levels = [level.now for level in reading.levels]
     load = reading.load
     facts = [
@@ -58,7 +72,7 @@ def meter(reading: Reading, column: NDArray[np.float32] | None) -> bytes:
         reading.polyphony,
     ]
     seen = np.full(COLUMN, FLOOR, np.float32) if column is None else column
-    return np.concatenate([np.array([METER, *facts], np.float32), seen]).tobytes()
+    return np.concatenate([np.array([METER, *facts], np.float32), seen, blocks]).tobytes()
 
 
 class Spectrum:

@@ -1,4 +1,4 @@
-"""What is drawn of a preset: its string, the barrier under it, where it is plucked and heard; all in metres."""
+"""What a page shows of a preset: its string over the barrier, to be drawn, all in metres; and the keys that it has."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from engine.physics.barrier import Barrier, Obstacles
+from engine.preset.check import Values
+from engine.preset.key import Key
 from engine.preset.loader import Preset
-from engine.preset.schema import TABLE
+from engine.preset.schema import TABLE, plain
 
 FINE = 97  # places at which a profile is drawn
 
@@ -66,6 +68,37 @@ def rows() -> list[dict[str, Any]]:
         }
         for key in TABLE
     ]
+
+
+def paths(preset: Preset, values: Values) -> list[tuple[str, str]]:
+    """Every path that a preset has, or could have as it stands, with its key: those of lists once for each item."""
+    found: dict[str, str] = {}
+    for key in TABLE:
+        if _belongs(key, values):
+            found |= dict.fromkeys(_instances(key.name, values, len(preset.problem.pickups)), key.name)
+    for path in values.texts:  # what one of several has of its own
+        found.setdefault(path, plain(path))
+    return list(found.items())
+
+
+def _instances(name: str, values: Values, pickups: int) -> list[str]:
+    *groups, word = name.split(".")
+    found = [""]
+    for group in groups:
+        here = [f"{path}.{group}" if path else group for path in found]
+        found = [item for path in here for item in values.instances(path)]
+        if group == "pickups" and not found:  # the one that there is where none is given
+            found = [f"pickups.{number}" for number in range(pickups)]
+    return [f"{path}.{word}" if path else word for path in found]
+
+
+def _belongs(key: Key, values: Values) -> bool:
+    """Whether a key belongs to what was chosen in its group: to the barrier's profile."""
+    group = key.name.rpartition(".")[0]
+    for other in TABLE if key.profiles else ():
+        if other is not key and other.name.rpartition(".")[0] == group and set(key.profiles) <= set(other.choices):
+            return values[other.name] in key.profiles
+    return True
 
 
 def _finite(value: float) -> float | None:

@@ -193,7 +193,8 @@ class EditSession:
         if self._count % 2 == 0:
             sound = watcher.sound(frames.WINDOW)
             column = None if sound is None else self._spectrum.column(sound)
-            found.append(frames.meter(self._meter.read(), column))
+            loads = frames.loads(self._player.new_blocks("edit"), self._player.sample_rate)
+            found.append(frames.meter(self._meter.read(), column, loads))
         return found
 
     def _phrase(self, name: str) -> str:

@@ -36,8 +36,9 @@ def listing() -> list[dict[str, Any]]:
         card: dict[str, Any] = {"name": name, "own": name not in shipped()}
         try:
             preset, _ = load_text(text_of(path), str(path), path.parent)
-            tags = [preset.model, f"{preset.problem.string.length:.3g} m"]
-            card |= {"title": preset.name, "about": preset.about, "scene": scene(preset), "tags": tags}
+            facts = [preset.model, f"{preset.problem.string.length:.3g} m"]
+            card |= {"title": preset.name, "about": preset.about, "scene": scene(preset), "facts": facts}
+            card |= {"family": preset.family, "tags": list(preset.tags)}
         except PresetError as error:
             card |= {"title": name, "about": str(error).splitlines()[0], "broken": True}
         found.append(card)

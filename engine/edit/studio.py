@@ -17,7 +17,7 @@ from engine.edit import frames, shelf
 from engine.edit.errors import AskedError
 from engine.edit.history import History
 from engine.edit.requests import Answer, Request
-from engine.edit.scene import rows, scene
+from engine.edit.scene import paths, rows, scene
 from engine.edit.takes import Takes
 from engine.edit.workshop import Wish, Workshop
 from engine.errors import PresetError
@@ -35,6 +35,7 @@ from engine.preset.tuning import Tuning
 from engine.synth.bank import Setup
 from engine.synth.capture import Watcher
 from engine.synth.memory import CHANNELS
+from engine.synth.shaping import Making
 
 PAGE, MIDI_PAGE = 0, 1  # inlets of a player that pages play into; those behind are the inputs'
 
@@ -117,6 +118,7 @@ class Studio:
                 "texts": {path: _said(text) for path, text in o.values.texts.items()},
                 "values": {path: _number(value) for path, value in o.values.accepted.items()},
                 "derived": _derived(o.preset),
+                "paths": paths(o.preset, o.values),
                 "scene": scene(o.preset),
                 "lengths": self._lengths(),
                 "map": [
@@ -188,7 +190,6 @@ class Studio:
         o = self._opened
         ears = preset.problem.pickups != o.preset.problem.pickups or preset.model != o.preset.model
         o.preset, o.values = preset, values
-        self.takes.shaped += self.takes.running
         self.workshop.wish(Wish(o.history.text, preset, since, ears))
         self._tell(self.state())
 
@@ -278,9 +279,11 @@ class Studio:
 
     def _record(self, on: bool) -> Answer:
         if on:
-            if not self.workshop.settled.wait(3.0) or self.workshop.instrument is None:
+            o, made = self._opened, self.workshop
+            settled = made.settled.wait(3.0) and made.instrument is not None
+            if not settled or made.instrument is None or made.making != Making(o.history.text):
                 raise AskedError("the preset is still being designed; try again in a moment")
-            path = self.takes.begin(self._opened.name, self._opened.history.text, self.workshop.instrument)
+            path = self.takes.begin(o.name, o.history.text, made.instrument, o.path.parent)
             answer: Answer = {"recording": path.name}
         else:
             said, files = self.takes.end()
@@ -334,7 +337,7 @@ def _begun(profile: str, given: Mapping[str, object]) -> dict[str, object]:
     return changes
 
 
-_LISTS = ("pairs", "table", "numbers", "span")
+_LISTS = ("pairs", "table", "numbers", "span", "words")
 
 
 def _read_list(value: str) -> object:

@@ -1,7 +1,9 @@
 """Recording from the page: the events as a MIDI file, the sound as the card got it, the preset beside them.
 
 A take begins in silence, on a sample where an instrument that was just made would stand alike, with what the channels
-had been told before. So the MIDI file, rendered on the preset that lies beside it, gives the samples of the WAV.
+had been told before. So the MIDI file, rendered on the preset that lies beside it, gives the samples of the WAV. What
+the preset becomes meanwhile stands in the MIDI file, too, as texts on the samples on which each design came: other
+programs pass over them, and a render takes the same designs at the same samples.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 
 from engine import messages as midi
 from engine.edit.errors import AskedError
+from engine.errors import PresetError
 from engine.files.unfinished import free_names
 from engine.layout import seen
 from engine.live.player import Player
@@ -23,8 +26,10 @@ from engine.live.sound_take import SoundTake
 from engine.live.thread.tape import Tape
 from engine.music.take import Take
 from engine.preset.files import own_folder
+from engine.preset.loader import load_text
 from engine.synth.instrument import Instrument
 from engine.synth.memory import CHANNELS, CONTROLLERS, TICK, UNMOVED, Machine
+from engine.synth.shaping import Making, Teller
 
 QUIET = 2.0  # s in which all strings fall silent
 
@@ -43,23 +48,27 @@ class Takes:
         self._sound: SoundTake | None = None
         self._tapes: list[Tape] = []  # the audio thread may be writing to the last one still
         self._start, self._path = 0, Path()
-        self.shaped = 0  # how often the preset was changed during the take
+        self._teller = Teller("")
+        self._shaped = 0  # designs that came during the take
+        self._heir = 0  # number of the one that it began with
 
     @property
     def running(self) -> bool:
         """Whether one is being recorded."""
         return self._take is not None
 
-    def begin(self, name: str, text: str, instrument: Instrument) -> Path:
-        """Silence, then a new take; the path of its MIDI file."""
+    def begin(self, name: str, text: str, instrument: Instrument, beside: Path) -> Path:
+        """Silence, then a new take; the path of its MIDI file. Files that the preset names lie `beside` it."""
         if self.running:
             raise AskedError("a take is being recorded; stop it first")
         folder().mkdir(parents=True, exist_ok=True)
+        _check_alone(text)
         self._path = next(path for path in free_names(folder() / f"{name}.mid") if not path.exists())
         preset = self._path.with_suffix(".yaml")
         preset.write_bytes(text.encode("utf-8"))
-        self._fall_silent(instrument)
+        self._fall_silent()
         player = self._player
+        seat, self._heir = player.place_of(instrument)
         facts: dict[str, Any] = {
             "sample_rate": player.sample_rate,
             "bank": [str(preset)],
@@ -69,12 +78,15 @@ class Takes:
             "polyphony": instrument.polyphony,
             "oversample": instrument.oversample,
             "mono": player.channels == 1,
+            "folder": str(beside),
+            "seat": seat,
         }
         delay = (player.seats.latency or 0) - instrument.latency  # by which events are later, so that all designs fit
         tape = Tape(player.sample_rate, player.channels)
         sound = SoundTake.begin(self._path.with_suffix(".wav"), player.sample_rate, tape)
         take = Take.begin(self._path, player.sample_rate, facts)
         player.new_events("take")
+        player.arrivals()
         self._tapes.append(tape)
         player.record(tape)
         try:
@@ -85,15 +97,21 @@ class Takes:
                 begun.file.remove()
             raise
         take.add(np.array(list(self._told()), np.int64).reshape(-1, 2))
-        self._take, self._sound, self.shaped = take, sound, 0
+        self._take, self._sound, self._shaped, self._teller = take, sound, 0, Teller(text)
         return self._path
 
     def tick(self) -> None:
         """Have on disk what has come."""
+        arrivals = self._player.arrivals()
         if self._take is not None and self._sound is not None:
             rows = self._player.new_events("take").copy()
             rows[:, 0] -= self._start
             self._take.add(rows[rows[:, 0] >= 0])
+            for arrival in arrivals:
+                assert isinstance(arrival.what, Making)
+                told = self._teller.tell(arrival.what, arrival.part, arrival.heir - self._heir + 1)
+                self._take.remark(arrival.sample - self._start, {"edit": told})
+                self._shaped += 1
             self._sound.collect()
 
     def end(self) -> tuple[str, list[Path]]:
@@ -108,8 +126,8 @@ class Takes:
         length = sound.length
         files = [written(take, self._path), written(sound, self._path.with_suffix(".wav"))]
         said = f"{length} in {files[0].name} and {files[1].name}"
-        if self.shaped:
-            said += "; the preset was changed meanwhile: that is in the sound, not in the MIDI file"
+        if self._shaped:
+            said += "; the preset was changed meanwhile: that is in both"
         return said, [*files, self._path.with_suffix(".yaml")]
 
     def close(self) -> None:
@@ -117,12 +135,12 @@ class Takes:
         if self.running:
             self.end()
 
-    def _fall_silent(self, instrument: Instrument) -> None:
-        """End all sound, and wait until the instrument is as one just made."""
+    def _fall_silent(self) -> None:
+        """End all sound, and wait until every design is as one just made."""
         for channel in range(CHANNELS):
             self._player.send([midi.CONTROL | channel, midi.ALL_SOUND_OFF, 0])
         end = time.monotonic() + QUIET
-        while not instrument.machine.idle:
+        while not all(instrument.machine.idle for instrument in self._player.instruments()):
             if time.monotonic() > end:
                 raise AskedError("the strings do not fall silent; is the sound card running?")
             time.sleep(0.01)
@@ -154,3 +172,11 @@ class Takes:
             if channel.bend:
                 wheel = int(channel.bend) + 8192
                 yield 0, midi.packed(midi.WHEEL | c, wheel & 0x7F, wheel >> 7)
+
+
+def _check_alone(text: str) -> None:
+    """A take lies in a folder of its own: a file that its preset names must be there, too."""
+    try:
+        load_text(text, "preset", folder())
+    except PresetError as error:
+        raise AskedError(f"{str(error).splitlines()[0]} (a take lies in {folder()}: copy the file there)") from None

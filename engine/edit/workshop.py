@@ -27,6 +27,8 @@ from engine.synth.image import designed_or_kept
 from engine.synth.instrument import Instrument
 from engine.synth.keys import design_key
 from engine.synth.memory import FREE, KEYS
+from engine.synth.shaping import Making
+from engine.synth.strings import SHAPE_OF
 from engine.units import db_to_gain
 
 REST = 0.3  # s that nothing is wished for before keys are rehearsed
@@ -36,6 +38,7 @@ ONCE = 4  # keys that are designed between two looks at newer wishes
 MIDDLE = 54  # a key that is heard where none sounds
 
 Gains = NDArray[np.float64]
+Kind = tuple[int, float, int]
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,12 @@ class Workshop:
         self._wished, self._ended = threading.Condition(), False
         self._kept: OrderedDict[str, Designed] = OrderedDict()  # whole and rehearsed, by text
         self._gains: Gains = np.ones(KEYS)  # of what is played now, without the preset's own
+        self._like = Making("")  # what they come from
         self._thread = threading.Thread(target=self._run, name="workshop", daemon=True)
         self._rehearsal: threading.Thread | None = None
         self.instrument: Instrument | None = None
+        self.making = self._like  # of that
+        self._said: Kind | None = None  # of which kind what rings out was said to be replaced by
         self.settled = threading.Event()  # nothing is left to be done
 
     def begin(self, text: str, preset: Preset) -> Instrument:
@@ -68,7 +74,8 @@ class Workshop:
         designed = designed_or_kept(setup)
         self.instrument = self._laid_out(setup, designed)
         self._remember(text, designed, preset)
-        self._player.follow(self.instrument)
+        self.making = Making(text)
+        self._player.follow(self.instrument, self.making)
         self.settled.set()
         self._thread.start()
         return self.instrument
@@ -112,19 +119,20 @@ class Workshop:
         setup, preset = self._make(wish.preset), wish.preset
         if wish.text in self._kept:
             self._kept.move_to_end(wish.text)
-            self._hand_over(setup, self._kept[wish.text], wish, "kept")
-            self._gains = self._kept[wish.text].keys.gain / db_to_gain(preset.gain)
+            self._hand_over(setup, self._kept[wish.text], wish, "kept", Making(wish.text))
+            self._remember(wish.text, self._kept[wish.text], preset)
             return
         sounding = self._sounding()
         if wish.other_ears:  # a few keys are heard at once: an old gain could be a thousand times wrong
-            rehearsed = design(setup, set(sounding[:2] or [MIDDLE]))
-            self._gains = rehearsed.keys.gain / db_to_gain(preset.gain)
+            self._like = Making(wish.text, tuple(sounding[:2] or [MIDDLE]))
+            self._gains = design(setup, set(self._like.keys)).keys.gain / db_to_gain(preset.gain)
         loud = self._gains * db_to_gain(preset.gain)
         if sounding:
-            self._hand_over(setup, design(setup, set(sounding), loud), wish, "sounding")
+            making = Making(wish.text, tuple(sounding), self._like)
+            self._hand_over(setup, design(setup, set(sounding), loud), wish, "sounding", making)
         if not self._prepare(setup, sounding or [MIDDLE]):
             return
-        self._hand_over(setup, design(setup, None, loud), wish, "whole")
+        self._hand_over(setup, design(setup, None, loud), wish, "whole", Making(wish.text, like=self._like))
         with self._wished:
             if self._wished.wait_for(self._stale, REST):
                 return
@@ -132,7 +140,7 @@ class Workshop:
         if designed is None:
             return
         self._remember(wish.text, designed, preset)
-        self._hand_over(setup, designed, wish, "rehearsed")
+        self._hand_over(setup, designed, wish, "rehearsed", Making(wish.text))
 
     def _rehearsed(self, setup: Setup) -> Designed | None:
         """All keys rehearsed, in a thread of their own: a wish that comes meanwhile does not wait, and this is None."""
@@ -171,31 +179,40 @@ class Workshop:
             self._held.append(design_key(preset.problem, preset.model, preset.keys, hz, rate, preset.tracking))
         return not self._stale()
 
-    def _hand_over(self, setup: Setup, designed: Designed, wish: Wish, what: str) -> None:
+    def _hand_over(self, setup: Setup, designed: Designed, wish: Wish, what: str, making: Making) -> None:
         """Have the audio thread take it over; return when it has."""
-        instrument = self._laid_out(setup, designed)
-        number = self._player.follow(instrument)
+        instrument, partial = self._laid_out(setup, designed), bool(making.keys)
+        self._tell_what_rings_out(instrument)
+        number = self._player.follow(instrument, making, partial)
         end = time.monotonic() + PATIENCE
         while number < 0 and time.monotonic() < end:
             time.sleep(0.005)
-            number = self._player.follow(instrument)
+            number = self._player.follow(instrument, making, partial)
         if number < 0:
             self._tell({"event": "refused", "error": "too many designs are still ringing; let them fade"})
             return
-        partial, whole = what == "sounding", self.instrument
+        whole = self.instrument
         while not self._player.taken(number) and time.monotonic() < end:
             time.sleep(0.0005)
         self._player.let_go_before(number, whole if partial else None)
         if not partial:
-            self.instrument = instrument
+            self.instrument, self.making = instrument, making
         self._tell({"event": "heard", "what": what, "ms": round((now() - wish.since) * 1e-6, 2)})
+
+    def _tell_what_rings_out(self, instrument: Instrument) -> None:
+        """Another model's strings, or those of another rate, cannot go on: they ring out, and that is said, once."""
+        if self.instrument is not None and kind_of(self.instrument) != kind_of(instrument) and self._sounding():
+            if self._said != kind_of(instrument):
+                words = "another model, or another oversampling, begins with the next note: what sounds now rings out"
+                self._tell({"event": "said", "text": words})
+            self._said = kind_of(instrument)
 
     def _laid_out(self, setup: Setup, designed: Designed) -> Instrument:
         return Instrument.of(setup, designed, self._player.block_size)
 
     def _remember(self, text: str, designed: Designed, preset: Preset) -> None:
         self._kept[text] = designed
-        self._gains = designed.keys.gain / db_to_gain(preset.gain)
+        self._gains, self._like = designed.keys.gain / db_to_gain(preset.gain), Making(text)
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
 
@@ -206,3 +223,9 @@ class Workshop:
             voices = instrument.machine.voices
             keys |= {int(key) for key in voices.key[voices.state != FREE]}
         return sorted(keys)
+
+
+def kind_of(instrument: Instrument) -> Kind:
+    """What two designs must have in common so that strings go on (takeover.py)."""
+    m = instrument.machine
+    return SHAPE_OF[int(m.model)], float(m.rate), int(m.oversample)

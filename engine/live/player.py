@@ -6,6 +6,7 @@ PortAudio or a test, calls `run_block` or hands `callback.audio` to a library.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from threading import Lock
 from typing import NamedTuple
@@ -29,6 +30,7 @@ from engine.synth.mts import octets_of
 
 Integers = NDArray[np.int64]
 ALL_CHANNELS = 0xFFFF
+MOST_ARRIVALS = 1 << 14  # that wait to be asked about
 MOST_KEPT = 16  # instruments in memory before those that nobody plays are asked to go
 
 
@@ -46,6 +48,15 @@ class Counts(NamedTuple):
     events: int
     stale: int
     bent: int
+
+
+class Arrival(NamedTuple):
+    """A design that follows others has come: on which sample, as which part, its number, and what it is."""
+
+    sample: int
+    part: int
+    heir: int
+    what: object
 
 
 class Player:
@@ -72,6 +83,8 @@ class Player:
         s.clock.frame = s.clock.nominal = 1e9 / sample_rate
         self._tape: Tape | None = None
         self._watcher: Watcher | None = None
+        self._coming: list[tuple[int, int, object]] = []  # designs that follow others: part, number, what they are
+        self._come: deque[Arrival] = deque(maxlen=MOST_ARRIVALS)
 
     @property
     def address(self) -> int:
@@ -152,20 +165,48 @@ class Player:
                 self.seats.put_on(free, instrument, on_all_channels=True)
             return True
 
-    def follow(self, instrument: Instrument) -> int:
+    def follow(self, instrument: Instrument, what: object = None, partial: bool = False) -> int:
         """Have all that sounds go on in another design of it from the next block on, and new notes begin there.
 
-        The number of its part, by which `taken` and `let_go_before` know it; -1 if there is no room.
+        The number of its part, by which `taken` and `let_go_before` know it; -1 if there is no room. `what` it is comes
+        back with its arrival; a `partial` one has only the keys that sound.
         """
         self._check(instrument)
         with self._changing:
+            self._note_arrivals()
             self.seats.forget_absent()
             here, desk = self.seats.instruments, self.seats.desk
             free = next((n for n in range(PARTS) if n not in here), -1)
             if free >= 0:
                 desk.parts.everywhere = 0
-                self.seats.put_on(free, instrument, on_all_channels=True, heir=int(desk.parts.heir.max()) + 1)
+                heir = int(desk.parts.heir.max()) + 1
+                self.seats.put_on(free, instrument, on_all_channels=True, heir=heir, partial=partial)
+                self._coming.append((free, heir, what))
             return free
+
+    def arrivals(self) -> list[Arrival]:
+        """The designs that have followed others since this was last asked, in the order in which they came."""
+        with self._changing:
+            self._note_arrivals()
+            found = list(self._come)
+            self._come.clear()
+        return found
+
+    def _note_arrivals(self) -> None:
+        """Remember who has come, before its place is another's."""
+        here, waiting = self.seats.desk.parts, []
+        for number, heir, what in self._coming:
+            if here[number].heir == heir and here[number].since < 0:
+                waiting.append((number, heir, what))
+            elif here[number].heir == heir:
+                self._come.append(Arrival(int(here[number].since), number, heir, what))
+        self._coming = waiting
+
+    def place_of(self, instrument: Instrument) -> tuple[int, int]:
+        """The part of a design that plays, and its number among those that followed others."""
+        with self._changing:
+            number = next(n for n, other in self.seats.instruments.items() if other is instrument)
+            return number, int(self.seats.desk.parts[number].heir)
 
     def taken(self, number: int) -> bool:
         """Whether a part plays."""

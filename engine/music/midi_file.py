@@ -35,7 +35,7 @@ _FRAME_RATES = {24: 24.0, 25: 25.0, 29: 30_000 / 1001, 30: 30.0}
 
 TEXT, TEMPO, END_OF_TRACK = 0x01, 0x51, 0x2F  # kinds of remarks (midi.META)
 FACTS = b"jawari "  # begins a text of the first track that tells what a take was played on; JSON follows
-MOST_FACTS = 65_536  # bytes
+MOST_FACTS = 1 << 22  # bytes
 
 
 class Damage(Exception):
@@ -64,6 +64,7 @@ class Events:
     runs: Runs = field(default_factory=Runs)
     tunings: list[bytes] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
+    edits: list[tuple[int, Any]] = field(default_factory=list)  # ticks, and what the preset became
     remarks: list[str] = field(default_factory=list)
 
     def remark(self, text: str) -> None:
@@ -186,7 +187,7 @@ def _read_events(track: memoryview, events: Events, first_track: bool) -> tuple[
                 if kind == TEMPO:
                     _read_tempo(body[-3:], tick, events)
                 elif kind == TEXT and first_track and body[: len(FACTS)] == FACTS:
-                    _read_facts(bytes(body), events)
+                    _read_facts(bytes(body), tick, events)
             elif status in (midi.SYSEX, midi.SYSEX_END):  # the latter goes on with one, or begins anything
                 body, at = _body(track, at)
                 if status == midi.SYSEX:  # of all these only tunings mean something to a string
@@ -211,13 +212,15 @@ def _read_tuning(message: bytes, tick: int, events: Events) -> None:
             events.tunings.append(message)
 
 
-def _read_facts(text: bytes, events: Events) -> None:
+def _read_facts(text: bytes, tick: int, events: Events) -> None:
     """What jawari wrote into a take: the word, and JSON."""
     try:
         found = json.loads(text[len(FACTS) :]) if len(text) <= MOST_FACTS else None
     except (ValueError, RecursionError):
         found = None
-    if isinstance(found, dict):
+    if isinstance(found, dict) and "edit" in found:
+        events.edits.append((tick, found["edit"]))
+    elif isinstance(found, dict):
         events.facts.update(found)
     else:
         events.remark("what jawari once wrote into it is damaged and was passed over")
@@ -261,6 +264,9 @@ def _score(header: Header, events: Events) -> Score:
     for at in range(0, len(ticks), _AT_ONCE):
         seconds[at : at + _AT_ONCE] = _seconds(ticks[at : at + _AT_ONCE], header, events)
     length = float(seconds[-1]) if seconds.size else 0.0
+    if events.edits:
+        when = _seconds(np.array([tick for tick, _ in events.edits], np.int64), header, events)
+        events.facts["edits"] = [(float(at), edit) for at, (_, edit) in zip(when, events.edits)]
     return Score(seconds, data, length, tuple(events.remarks), tuple(events.tunings), events.facts)
 
 

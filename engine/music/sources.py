@@ -14,6 +14,7 @@ from engine.preset.complaints import shown
 from engine.preset.loader import Preset
 from engine.preset.rack import Rack
 from engine.reading import MIDI_SUFFIXES
+from engine.synth.shaping import Shaped
 
 
 def read_score(source: object, drums: bool = False) -> Score:
@@ -43,6 +44,6 @@ def _of_file(score: Score, drums: bool) -> Score:
     return kept
 
 
-def phrase(preset: Preset | Rack) -> Score:
+def phrase(preset: Preset | Rack | Shaped) -> Score:
     """What a preset plays when nothing else is asked for."""
     return score_of_notes(parse_notes(getattr(preset, "phrase", "") or PHRASE))

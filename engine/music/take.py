@@ -37,7 +37,9 @@ MICROSECONDS = 1_000_000
 LONGEST_WAIT = (1 << 28) - 1  # ticks: the longest distance that a MIDI file can say
 
 _RECORD, _ROWS = struct.Struct("<II"), 4096  # length and CRC-32 of what follows; rows of a record at most
-_LARGEST = 1 << 20  # bytes of a record
+_LARGEST = 1 << 22  # bytes of a record
+MOST_REMARK = 3_000_000  # bytes: a preset has at most a million, and what is no letter takes more
+_REMARK = b"jawari remark"  # begins a record of one: no row does, for no take is so long
 _SIZE_AT = 18  # of the track, in a MIDI file: behind the file's head and the track's name
 _END = 1 << 45  # samples: years
 _AT_ONCE = 1 << 16  # rows that become MIDI together
@@ -64,6 +66,7 @@ class Take:
     def __init__(self, file: Unfinished, sample_rate: int, facts: dict[str, Any]) -> None:
         self.file, self._rate, self._facts, self.events = file, sample_rate, facts, 0
         self._waiting = bytearray()
+        self._remarks: list[bytes] = []  # of the journal, as it is read
 
     @staticmethod
     def begin(target: Path, sample_rate: float, facts: dict[str, Any] | None = None) -> Take:
@@ -102,6 +105,15 @@ class Take:
                 self._waiting += _framed(events[at : at + _ROWS].astype("<i8").tobytes())
         self._flush()
 
+    def remark(self, sample: int, text: dict[str, Any]) -> None:
+        """Something to be told at a sample, as the facts are: in JSON."""
+        said = FACTS + json.dumps(text, ensure_ascii=False).encode("utf-8")
+        if len(said) > MOST_REMARK:
+            raise EngineError(f"a take tells at most {MOST_REMARK:,} bytes at a time; make the preset shorter")
+        self.events += 1
+        self._waiting += _framed(_REMARK + struct.pack("<q", sample) + said)
+        self._flush()
+
     def _flush(self) -> None:
         if self._waiting and self.file.append(bytes(self._waiting)):
             self._waiting.clear()
@@ -120,7 +132,7 @@ class Take:
         """The whole take under this name, or nothing; its journal goes when it is there."""
         self._flush()
         with whole_file(path, force) as part, part.open("wb") as file:
-            for data in midi_file(self._tables(), self._rate, self._facts):
+            for data in midi_file(self._tables(), self._rate, self._facts, self._remarks):
                 file.write(data)
             size = file.tell()
             file.seek(_SIZE_AT)
@@ -128,13 +140,17 @@ class Take:
         self.file.remove()
 
     def _tables(self) -> Iterator[Integers]:
-        """Everything that was added, some thousand rows at a time."""
+        """Everything that was added, some thousand rows at a time; the message of a remark is below 0, its number."""
         found = bytearray()
+        self._remarks.clear()
         with self.file.opened() as journal:
             journal.seek(len(MAGIC))
             records = _records(journal)
             next(records)  # the head
             for record in chain(records, _records(BytesIO(self._waiting))):
+                if record[: len(_REMARK)] == _REMARK:
+                    self._remarks.append(record[len(_REMARK) + 8 :])
+                    record = record[len(_REMARK) : len(_REMARK) + 8] + struct.pack("<q", -len(self._remarks))
                 found += record
                 if len(found) >= 16 * _AT_ONCE:
                     yield _table(found)
@@ -146,7 +162,9 @@ def _table(found: bytearray) -> Integers:
     return np.frombuffer(bytes(found[: len(found) & ~15]), "<i8").astype(np.int64).reshape(-1, 2)
 
 
-def midi_file(tables: Iterable[Integers], sample_rate: int, facts: dict[str, Any]) -> Iterator[bytes]:
+def midi_file(
+    tables: Iterable[Integers], sample_rate: int, facts: dict[str, Any], remarks: list[bytes]
+) -> Iterator[bytes]:
     """A MIDI file of type 0, in pieces; the size of its track, at _SIZE_AT, is for whoever knows it at the end."""
     ticks, tempo = clock_of(sample_rate)
     yield b"MThd" + struct.pack(">IHHH", 6, 0, 1, ticks) + b"MTrk" + bytes(4)
@@ -158,12 +176,15 @@ def midi_file(tables: Iterable[Integers], sample_rate: int, facts: dict[str, Any
     for rows in _in_order(tables):
         waits = np.diff(rows[:, 0], prepend=last)
         begin = 0
-        for far in [*np.flatnonzero(waits > LONGEST_WAIT).tolist(), len(rows)]:
+        for far in [*np.flatnonzero((waits > LONGEST_WAIT) | (rows[:, 1] < 0)).tolist(), len(rows)]:
             yield _events(waits[begin:far], rows[begin:far, 1])
-            if far < len(rows):  # texts without a word, on the way there
+            begin = far
+            if far < len(rows) and waits[far] > LONGEST_WAIT:  # texts without a word, on the way there
                 times, waits[far] = divmod(int(waits[far]), LONGEST_WAIT)
                 yield (_number(LONGEST_WAIT) + _remark(TEXT, b"")) * times
-            begin = far
+            if far < len(rows) and rows[far, 1] < 0:
+                yield _number(int(waits[far])) + _remark(TEXT, remarks[-1 - int(rows[far, 1])])
+                begin = far + 1
         last = int(rows[-1, 0]) if len(rows) else last
     yield _number(0) + _remark(END_OF_TRACK, b"")
 

@@ -21,6 +21,7 @@ from engine.offline.stream import Playable, most_frames, stream
 from engine.preset.loader import Preset
 from engine.preset.rack import Rack
 from engine.preset.tuning import Tuning
+from engine.synth.shaping import Shaped
 from engine.units import db_to_gain, gain_to_db, key_to_note
 
 
@@ -80,12 +81,12 @@ class OutputFile:
 
 @dataclass(frozen=True)
 class Job:
-    """A preset, or a rack, and the files it is rendered into, one after the other.
+    """A preset, a rack or a shaped take, and the files it is rendered into, one after the other.
 
     Jobs with the same `together` are parts of one whole: all their files get the same gain.
     """
 
-    preset: Preset | Rack
+    preset: Preset | Rack | Shaped
     setup: Manner
     treatment: Treatment
     outputs: tuple[OutputFile, ...]
@@ -97,11 +98,14 @@ class Job:
         return sum(output.score.length + (self.treatment.tail or 0.0) for output in self.outputs)
 
 
-def make_player(preset: Preset | Rack, setup: Manner) -> Any:
-    """The instrument, or the ensemble of a rack."""
+def make_player(preset: Preset | Rack | Shaped, setup: Manner) -> Any:
+    """The instrument, the ensemble of a rack, or what plays a shaped take again."""
     from engine.synth.ensemble import Ensemble, design_part  # late: only what sounds pays for it
     from engine.synth.instrument import Instrument
+    from engine.synth.shaped import ShapedPlayer
 
+    if isinstance(preset, Shaped):
+        return ShapedPlayer(preset, setup.sample_rate, setup.block_size, setup.mono)
     if isinstance(preset, Rack):
         s, parts = setup, preset.parts
 

@@ -26,6 +26,7 @@ from engine.units import is_bare, parse_pitch, parse_quantity
 Pairs = tuple[tuple[float, float], ...]
 
 LARGEST = 100.0  # metres: any x or height beyond is a slip of units
+LONGEST_WORD = 30  # characters of a tag
 STEEPEST = 1e15  # of a polynomial's coefficients: sixteen of them stay finite over any string
 
 _SECONDS = r"[0-9]*\.?[0-9]+"
@@ -41,6 +42,17 @@ def text(key: Key, path: str, value: object) -> str:
     if not key.low <= len(words) <= key.high or not words.isprintable():
         raise PresetError(f"must be {key.low:g} to {key.high:g} printable characters; shorten or mend it")
     return words
+
+
+def words(key: Key, path: str, value: object) -> tuple[str, ...]:
+    """Words, or a few of them each."""
+    found = []
+    for item in _items(key, value, "[bright, drone]"):
+        said = " ".join(item.split()) if isinstance(item, str) else ""
+        if not 1 <= len(said) <= LONGEST_WORD or not said.isprintable():
+            raise PresetError(f"{shown(written(item))} must be 1 to {LONGEST_WORD} printable characters; mend it")
+        found.append(said)
+    return tuple(found)
 
 
 def choice(key: Key, path: str, value: object) -> object:
@@ -202,6 +214,7 @@ def span(key: Key, path: str, value: object, target: Key) -> tuple[float, float]
 
 READERS: dict[str, Callable[[Key, str, object], Any]] = {
     "text": text,
+    "words": words,
     "choice": choice,
     "number": number,
     "whole": whole,

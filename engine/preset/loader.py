@@ -46,6 +46,8 @@ class Preset:
     phrase: str
     assembly: Assembly | None = None  # more than one string a key, or what they stand on
     source: str = field(default="preset", compare=False)
+    family: str = ""  # what it is listed among
+    tags: tuple[str, ...] = ()  # and found by
 
     def __repr__(self) -> str:
         s = self.problem.string
@@ -103,6 +105,8 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
         controllers=controllers,
         phrase=values["phrase"],
         source=root.place.name,
+        family=values["family"],
+        tags=values["tags"] or (),
     )
     return preset, values
 

@@ -36,6 +36,8 @@ def _choice(name: str, choices: tuple[str, ...], default: str | None, meaning: s
 TABLE = (
     Key("name", "text", "What the preset is called.", "Unnamed", low=1, high=80),
     Key("about", "text", "One line about it.", "", low=0, high=1000),
+    Key("family", "text", "What presets it is listed among.", "", low=0, high=40),
+    Key("tags", "words", "Words by which it is found: [bright, drone].", low=0, high=12),
     _choice("model", ("modal", "fd"), "modal", "Model of the string: exact modes, or finite differences."),
     _choice(
         "quality", ("normal", "best"), "normal",
@@ -261,6 +263,8 @@ def render_text(width: int = 100) -> str:
 def _limits(key: Key) -> str:
     if key.choices:
         return ", ".join(str(choice) for choice in key.choices)
+    if key.kind == "words":
+        return f"{key.low:g} to {key.high:g} words"
     if key.kind == "count":
         return f"{AUTO}, {key.low:g} to {key.high:g}"
     if key.kind in _RANGES:

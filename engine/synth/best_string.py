@@ -20,7 +20,8 @@ from engine.physics.retune import ModalTuning, modal_tuning, tune_poles
 from engine.physics.string import Array
 from engine.synth import modal_string
 from engine.synth.memory import Machine
-from engine.vectors import PADDING
+from engine.synth.passing import clear, deepest, lowest, summed
+from engine.vectors import PADDING, project
 
 
 class BestParts(NamedTuple):
@@ -34,6 +35,7 @@ class BestParts(NamedTuple):
 
 
 NAME, PARTS, DESIGN = "best", BestParts, modal.Design
+SHAPE = modal_string.SHAPE  # the two go on in each other
 # What a voice has for itself; of this, what is made anew for every note and so need not be kept for a key.
 OWN = (
     *("c.forward", "c.backward", "c.inject", "c.spread", "c.grip", "c.response", "c.height", "c.spring"),
@@ -182,3 +184,61 @@ def energy(m: Machine, v: Any) -> Any:
     """Kinetic, potential and contact energy, J."""
     mine = of_voice(m, v)
     return two_point.energy(mine.c, mine.s)
+
+
+# --- looked at, and gone on from --------------------------------------------------------------------------------------
+
+
+@native
+def shape(m: Machine, v: Any, ago: Any, out: Any) -> Any:
+    """Its newest amplitudes, or those of the step before, into `out`, which may have room for the lowest only."""
+    s = of_voice(m, v).s
+    return lowest(s.odd if (s.clock[0] + ago) & 1 else s.even, out)
+
+
+@native
+def picture(m: Machine, v: Any, out: Any) -> Any:
+    """Its shape for whoever looks on; how many numbers."""
+    return shape(m, v, 0, out)
+
+
+@native
+def pushes(m: Machine, v: Any, out: Any) -> Any:
+    """What its contact points push with; how many numbers."""
+    return summed(of_voice(m, v).s.force, out)
+
+
+@native
+def depth(m: Machine, v: Any) -> Any:
+    """How far it is in its barrier at most, m."""
+    mine = of_voice(m, v)
+    return deepest(mine.c.height, mine.s.now)
+
+
+@native
+def enter(m: Machine, v: Any, ago: Any, modes: Any, count: Any) -> None:
+    """Be where another string was so many steps ago, as far as this one has its modes."""
+    s = of_voice(m, v).s
+    y = s.odd if ago else s.even
+    for i in range(y.size):
+        y[i] = modes[i] if i < count else 0.0
+
+
+@native
+def go_on(m: Machine, v: Any, lifted: Any, deep: Any) -> Any:
+    """Move on from what was entered, where the barrier was lifted so far and the string so deep in it; how far the
+    barrier is lifted to begin with."""
+    mine = of_voice(m, v)
+    c, s = mine.c, mine.s
+    heard, resting, points = m.heard[v], m.resting[m.voices[v].key], c.height.size
+    for ago, y in ((1, s.odd), (0, s.even)):  # what is made of differences goes on without a jump
+        project(c.rows, y, s.free)
+        for p in range(m.pickups):
+            heard[p, ago] = s.free[points + p] - resting[p]
+    for k in range(points):  # what the modes leave out follows the next contact, not the last
+        s.now[k], s.force[k], s.change[k] = s.free[k], 0.0, 0.0
+    s.lost[0], s.clock[0] = 0.0, 0
+    by = clear(c.height, s.now, lifted, deep)
+    for k in range(points):
+        c.height[k] += by
+    return by

@@ -23,18 +23,15 @@ from engine.compiled import entry, inlined, load_acquire, native, read_shared, s
 from engine.elementary import exp2
 from engine.layout import Arena, Integers, Singles, inside, lay, record, seen, size_of
 from engine.opened import address, at
-from engine.physics import finite_difference as fd
-from engine.physics import modal
-from engine.physics.dispersion import REACH
-from engine.synth import best_string, grid_string, modal_string, strings
+from engine.synth import strings
 from engine.synth.memory import FREE, PARTS, PLAYING, Desk, Machine, desk, machine
 from engine.synth.mixing import mix
 from engine.synth.ring import head
 from engine.synth.routing import welcome
 
-# What a picture says of its string before the shape, in this order.
+# What a picture says of its string before the shape, in this order; its kind is one of strings.SHAPES.
 PICTURE = (
-    *("part", "voice", "key", "channel", "state", "model", "size", "points"),
+    *("part", "voice", "key", "channel", "state", "kind", "size", "points"),
     *("kinetic", "potential", "stored", "lift", "semitones", "fade", "gain", "focus"),
 )
 # What a look, or a film's head, says before its pictures.
@@ -47,7 +44,6 @@ LOOK_RATE = 60.0  # Hz
 HEARD = 1 << 14  # samples of the mix that are kept for a spectrum
 EMPTY, ARMED, FILLING, FULL = range(4)  # of a film, whose memory is the audio thread's while it is armed or filling
 
-MODAL, GRID, BEST = (strings.MODELS[file.NAME] for file in (modal_string, grid_string, best_string))
 _HEAD, _PICTURE = len(HEAD), len(PICTURE)
 LARGEST_PICTURE = _PICTURE + MOST_SHAPE + MOST_POINTS
 SLOT = _HEAD + MOST_STRINGS * LARGEST_PICTURE
@@ -206,68 +202,13 @@ def picture(m: Machine, v: int, row: Any, part: int, focus: int) -> int:
     voice = m.voices[v]
     kinetic, potential, stored = strings.energy(m, v)
     row[0], row[1], row[2], row[3] = part, v, voice.key, voice.channel
-    row[4], row[5] = voice.state, m.model
+    row[4], row[5] = voice.state, strings.SHAPE_OF[m.model]
     row[8], row[9], row[10], row[11] = kinetic, potential, stored, voice.lift
     row[12], row[13], row[14], row[15] = voice.semitones, voice.fade, voice.gain, focus
-    size = nodes_of(m, v, row[_PICTURE:]) if m.model == GRID else modes_of(m, v, row[_PICTURE:])
-    points = forces_of(m, v, row[_PICTURE + size :])
+    size = strings.picture(m, v, row[_PICTURE : _PICTURE + MOST_SHAPE])
+    points = strings.pushes(m, v, row[_PICTURE + size : _PICTURE + size + MOST_POINTS])
     row[6], row[7] = size, points
     return _PICTURE + size + points
-
-
-@native
-def modes_of(m: Machine, v: int, out: Any) -> int:
-    """The newest amplitudes; the lowest of them where there are more than can be shown."""
-    if m.model == MODAL:
-        mine = modal_string.of_voice(m, v)
-        return amplitudes(modal.newest(mine.c, mine.s)[0], out)
-    best = best_string.of_voice(m, v).s
-    return amplitudes(best.odd if best.clock[0] & 1 else best.even, out)
-
-
-@inlined
-def amplitudes(newest: Any, out: Any) -> Any:
-    """As many as can be shown; how many."""
-    size = min(newest.size, MOST_SHAPE)
-    for i in range(size):
-        out[i] = newest[i]
-    return size
-
-
-@native
-def nodes_of(m: Machine, v: int, out: Any) -> int:
-    """The newest displacements between the two ends; fewer of them where there are more than can be shown."""
-    mine = grid_string.of_voice(m, v)
-    _, _, newest = fd.levels(mine.s)
-    intervals = mine.c.stencil.intervals
-    size = min(intervals + 1, MOST_SHAPE)
-    for i in range(size):
-        x = i * intervals / (size - 1)
-        j = min(int(x), intervals - 1)
-        out[i] = newest[REACH + j] + (x - j) * (newest[REACH + j + 1] - newest[REACH + j])
-    return size
-
-
-@native
-def forces_of(m: Machine, v: int, out: Any) -> int:
-    """What each contact point pushes with."""
-    if m.model == MODAL:
-        mine = modal_string.of_voice(m, v)
-        return forces(mine.s.touch.force[: mine.c.rest_psi.size], out)
-    if m.model == BEST:
-        return forces(best_string.of_voice(m, v).s.force, out)
-    return forces(grid_string.of_voice(m, v).s.touch.force, out)
-
-
-@inlined
-def forces(force: Any, out: Any) -> Any:
-    """N; of many neighbouring points, the sum."""
-    count = min(force.size, MOST_POINTS)
-    for k in range(count):
-        out[k] = 0.0
-    for k in range(force.size):
-        out[k * count // force.size] += force[k]
-    return count
 
 
 # --- the film ---------------------------------------------------------------------------------------------------------

@@ -68,10 +68,13 @@ class Seats:
         self._listener[:] = self._deaf
         self.desk.clock, self.desk.latest = 0, -1
 
-    def put_on(self, number: int, instrument: Instrument, on_all_channels: bool = False, heir: int = 0) -> None:
+    def put_on(
+        self, number: int, instrument: Instrument, on_all_channels: bool = False, heir: int = 0, partial: bool = False
+    ) -> None:
         """Let an instrument take its part; whoever plays welcomes it with the next block.
 
-        As an `heir` it takes over all that sounds on parts of a lower number of this kind.
+        As an `heir` it takes over all that sounds on parts of a lower number of this kind; a `partial` one has only
+        the keys that sound, and others begin on the last whole one.
         """
         if self.latency is None:
             self.latency = instrument.latency
@@ -82,7 +85,8 @@ class Seats:
         late = self.latency - instrument.latency
         place = self.desk.parts[number]
         place.machine, place.outputs, place.delay = instrument.address, instrument.channels, late
-        place.everywhere, place.asked, place.heir, place.state[0] = on_all_channels, 0, heir, ABSENT
+        place.everywhere, place.asked, place.heir, place.partial = on_all_channels, 0, heir, partial
+        place.since, place.state[0] = -1, ABSENT
         arrive(self.address, number)
 
     def ask(self, number: int) -> None:

@@ -14,13 +14,14 @@ from engine.physics import finite_difference as fd
 from engine.physics.contact import LINEAR, force_of
 from engine.physics.dispersion import FEW, MANY, REACH
 from engine.physics.grid import interpolate
-from engine.physics.grid_contact import Touchable
+from engine.physics.grid_contact import Touchable, read_points
 from engine.physics.linear import total
 from engine.physics.problem import Pickup
 from engine.physics.retune import GridTuning, grid_tuning, lift_nodes, lift_points, tune_grid
 from engine.physics.string import Array
 from engine.synth.listening import hall_at
 from engine.synth.memory import Machine
+from engine.synth.passing import clear, deepest, meet, summed, thinned
 from engine.vectors import PADDING
 
 
@@ -33,6 +34,7 @@ class GridParts(NamedTuple):
 
 
 NAME, PARTS, DESIGN = "fd", GridParts, fd.Design
+SHAPE = "nodes"  # what a string of this model passes on, and goes on from: from one end to the other
 # What a voice has for itself; of this, what is made anew for every note and so need not be kept for a key.
 OWN = (
     *("c.stencil.now", "c.stencil.before", "c.stencil.far", "c.meter.elastic", "c.ports.inject", "c.surface.height"),
@@ -220,3 +222,99 @@ def energy(m: Machine, v: Any) -> Any:
     """Kinetic, potential and contact energy, J."""
     mine = of_voice(m, v)
     return fd.energy(mine.c, mine.s)
+
+
+# --- looked at, and gone on from --------------------------------------------------------------------------------------
+
+
+@native
+def shape(m: Machine, v: Any, ago: Any, out: Any) -> Any:
+    """Where its nodes are, or were a step before, into `out`, which has room for them all; how many."""
+    mine = of_voice(m, v)
+    _, then, newest = fd.levels(mine.s)
+    u, count = then if ago else newest, mine.c.stencil.intervals + 1
+    for i in range(count):
+        out[i] = u[REACH + i]
+    return count
+
+
+@native
+def picture(m: Machine, v: Any, out: Any) -> Any:
+    """Its shape for whoever looks on; how many numbers."""
+    mine = of_voice(m, v)
+    _, _, newest = fd.levels(mine.s)
+    return thinned(newest, REACH, mine.c.stencil.intervals, out)
+
+
+@native
+def pushes(m: Machine, v: Any, out: Any) -> Any:
+    """What its contact points push with; how many numbers."""
+    return summed(of_voice(m, v).s.touch.force, out)
+
+
+@native
+def depth(m: Machine, v: Any) -> Any:
+    """How far it is in its barrier at most, m."""
+    mine = of_voice(m, v)
+    surface = mine.c.surface
+    _, _, newest = fd.levels(mine.s)
+    if surface.obstacle_node.size:
+        return deepest(surface.height, mine.s.touch.now)
+    return deepest(surface.height, newest[surface.first_node + REACH :])
+
+
+@native
+def enter(m: Machine, v: Any, ago: Any, nodes: Any, count: Any) -> None:
+    """Be where another string was so many steps ago; it may have had more nodes, or fewer."""
+    mine = of_voice(m, v)
+    mine.s.clock[0] = 3  # the newest is in level1, the one before it in level0
+    spread_nodes(nodes, count - 1, mine.s.level0 if ago else mine.s.level1, mine.c.stencil.intervals)
+
+
+@native
+def go_on(m: Machine, v: Any, lifted: Any, deep: Any) -> Any:
+    """Move on from what was entered, where the barrier was lifted so far and the string so deep in it; how far the
+    barrier is lifted to begin with."""
+    mine = of_voice(m, v)
+    surface, s = mine.c.surface, mine.s
+    hear_nodes(m, v, mine.c.ports, s.level1, 0)
+    hear_nodes(m, v, mine.c.ports, s.level0, 1)
+    if surface.obstacle_node.size:
+        read_points(surface, s.level0, s.touch.before)
+        read_points(surface, s.level1, s.touch.now)
+        by = clear(surface.height, s.touch.now, lifted, deep)
+        meet(surface.law, surface.height, s.touch, s.touch.now, by)
+        return by
+    under = s.level1[surface.first_node + REACH :]
+    by = clear(surface.height, under, lifted, deep)
+    meet(surface.law, surface.height, s.touch, under, by)
+    return by
+
+
+@native
+def hear_nodes(m: Machine, v: Any, ports: fd.Ports, u: Any, ago: Any) -> None:
+    """What the pickups heard of a level, so that what is made of differences goes on without a jump."""
+    heard, resting = m.heard[v], m.resting[m.voices[v].key]
+    for p in range(m.pickups):
+        pulled, first = 0.0, ports.pickup_node[p] + REACH
+        for j in range(fd.TAPS):
+            pulled += ports.pickup[p, j] * u[first + j]
+        heard[p, ago] = pulled - resting[p]
+
+
+@native
+def spread_nodes(u: Any, intervals: Any, out: Any, wanted: Any) -> None:
+    """Nodes on a level of another grid: as they are, or by cubics between four of them; odd about both ends."""
+    for i in range(1, wanted):
+        if wanted == intervals:
+            out[REACH + i] = u[i]
+            continue
+        x = i * intervals / wanted
+        j = min(max(int(x), 1), max(intervals - 2, 1))
+        t = x - j
+        near = 0.5 * ((t + 1.0) * (t - 1.0) * (t - 2.0) * u[j] - (t + 1.0) * t * (t - 2.0) * u[j + 1])
+        out[REACH + i] = near + ((t + 1.0) * t * (t - 1.0) * u[j + 2] - t * (t - 1.0) * (t - 2.0) * u[j - 1]) / 6.0
+    out[REACH] = out[REACH + wanted] = 0.0
+    for j in range(1, REACH + 1):
+        out[REACH - j] = -out[REACH + j]
+        out[REACH + wanted + j] = -out[REACH + wanted - j]

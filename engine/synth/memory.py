@@ -223,6 +223,8 @@ class Seat:
     everywhere: int  # every channel should begin its notes on it
     asked: int  # it should go as soon as nobody hears it
     heir: int  # 0, or the number of a design, which takes over what sounds on lower ones (takeover.py)
+    partial: int  # 1: a design of some keys only, on which no older design may count
+    since: int  # the sample on which it was welcomed
     left: float  # gains
     right: float
 

@@ -21,7 +21,8 @@ from engine.physics.retune import ModalTuning, lift_points, modal_tuning, tune_m
 from engine.physics.string import Array
 from engine.synth.listening import hall_at
 from engine.synth.memory import Machine
-from engine.vectors import PADDING
+from engine.synth.passing import clear, deepest, lowest, meet, summed
+from engine.vectors import PADDING, project
 
 
 class ModalParts(NamedTuple):
@@ -35,6 +36,7 @@ class ModalParts(NamedTuple):
 
 
 NAME, PARTS, DESIGN = "modal", ModalParts, modal.Design
+SHAPE = "modes"  # what a string of this model passes on, and goes on from: by their numbers
 # What a voice has for itself; of this, what is made anew for every note and so need not be kept for a key.
 OWN = (
     *("c.forward", "c.backward", "c.inject", "c.spread", "c.spring", "t.strike", "s"),
@@ -220,3 +222,62 @@ def energy(m: Machine, v: Any) -> Any:
     """Kinetic, potential and contact energy, J."""
     mine = of_voice(m, v)
     return modal.energy(mine.c, mine.s)
+
+
+# --- looked at, and gone on from --------------------------------------------------------------------------------------
+
+
+@native
+def shape(m: Machine, v: Any, ago: Any, out: Any) -> Any:
+    """Its newest amplitudes, or those of the step before, into `out`, which may have room for the lowest only."""
+    mine = of_voice(m, v)
+    now, before = modal.newest(mine.c, mine.s)
+    return lowest(before if ago else now, out)
+
+
+@native
+def picture(m: Machine, v: Any, out: Any) -> Any:
+    """Its shape for whoever looks on; how many numbers."""
+    return shape(m, v, 0, out)
+
+
+@native
+def pushes(m: Machine, v: Any, out: Any) -> Any:
+    """What its contact points push with; how many numbers."""
+    mine = of_voice(m, v)
+    return summed(mine.s.touch.force[: mine.c.rest_psi.size], out)
+
+
+@native
+def depth(m: Machine, v: Any) -> Any:
+    """How far it is in its barrier at most, m."""
+    mine = of_voice(m, v)
+    return deepest(mine.c.height, mine.s.touch.now)
+
+
+@native
+def enter(m: Machine, v: Any, ago: Any, modes: Any, count: Any) -> None:
+    """Be where another string was so many steps ago, as far as this one has its modes."""
+    s = of_voice(m, v).s
+    y = s.odd if ago else s.even
+    for i in range(y.size):
+        y[i] = modes[i] if i < count else 0.0
+
+
+@native
+def go_on(m: Machine, v: Any, lifted: Any, deep: Any) -> Any:
+    """Move on from what was entered, where the barrier was lifted so far and the string so deep in it; how far the
+    barrier is lifted to begin with."""
+    mine = of_voice(m, v)
+    c, s = mine.c, mine.s
+    for k in range(s.touch.force.size):  # what the modes leave out follows the next contact, not the last
+        s.touch.force[k] = s.earlier[k] = 0.0
+    modal.begin(c, s)
+    heard, resting, rank = m.heard[v], m.resting[m.voices[v].key], c.mix.shape[0]
+    for ago, y in ((0, s.even), (1, s.odd)):  # what is made of differences goes on without a jump
+        project(c.rows, y, s.both[0, : len(c.rows)])
+        for p in range(m.pickups):
+            heard[p, ago] = s.both[0, rank + p] - resting[p]
+    by = clear(c.height, s.touch.now, lifted, deep)
+    meet(c.law, c.height, s.touch, s.touch.now, by)
+    return by

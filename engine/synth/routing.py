@@ -25,6 +25,7 @@ def welcome(d: Desk) -> None:
         part = d.parts[s]
         if load_acquire(part.state, 0) == ARRIVED and (part.heir == 0 or awaited(d, s)):
             adopt(part.machine, d.clock, d.listener)
+            part.since = d.clock
             part.state[0] = PLAYING
             if part.heir:
                 inherit(d, s)
@@ -37,11 +38,15 @@ def welcome(d: Desk) -> None:
 
 @native
 def awaited(d: Desk, s: int) -> bool:
-    """Whether a new design has all strings that sound: a note may have begun while it was made."""
+    """Whether a new design has all strings that sound, and no elder has still to obey what was sent before it came.
+
+    A note may have begun while it was made; or the end of one waits, by an instrument's delay, that must find it.
+    """
     for p in range(PARTS):
-        elder = d.parts[p].state[0] == PLAYING and d.parts[p].heir < d.parts[s].heir
-        if elder and not covers(machine(d.parts[s].machine), machine(d.parts[p].machine)):
-            return False
+        if d.parts[p].state[0] == PLAYING and d.parts[p].heir < d.parts[s].heir:
+            elder = machine(d.parts[p].machine)
+            if head(elder.ring) != NEVER or not covers(machine(d.parts[s].machine), elder):
+                return False
     return True
 
 
@@ -55,12 +60,13 @@ def inherit(d: Desk, s: int) -> None:
 
 @native
 def deputy(d: Desk, s: int, key: int) -> int:
-    """Who begins a note that a part is to begin: the part, or while that design lacks the key, the one before it."""
+    """Who begins a note that a part is to begin: the part, or while that design lacks the key, the last whole one."""
     if s < 0 or d.parts[s].heir == 0 or machine(d.parts[s].machine).keys[key].ready:
         return s
     found = s
     for p in range(PARTS):
-        there = d.parts[p].state[0] == PLAYING and d.parts[p].heir < d.parts[s].heir
+        part = d.parts[p]
+        there = part.state[0] == PLAYING and part.heir < d.parts[s].heir and part.partial == 0
         if there and machine(d.parts[p].machine).keys[key].ready:
             found = p if found == s or d.parts[p].heir > d.parts[found].heir else found
     return found

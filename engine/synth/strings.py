@@ -23,6 +23,8 @@ from engine.synth.memory import KEYS, Machine
 FILES = (modal_string, grid_string, best_string)
 MODELS: dict[str, int] = {file.NAME: number for number, file in enumerate(FILES)}  # by what presets call them
 GROUPS: tuple[type, ...] = tuple(file.PARTS for file in FILES)
+SHAPES = tuple(dict.fromkeys(file.SHAPE for file in FILES))
+SHAPE_OF = tuple(SHAPES.index(file.SHAPE) for file in FILES)  # what strings pass on: those alike go on in each other
 
 
 class KeyStrings(NamedTuple):
@@ -141,6 +143,14 @@ run_lifted = of_its_model("run_lifted")
 energy = of_its_model("energy")  # (m, v): kinetic, potential and contact energy, J
 restore = of_its_model("restore")  # (m, v): the design's own coefficients
 retune = of_its_model("retune")  # (m, v): coefficients for the voice's tension and damping
+picture = of_its_model("picture")  # (m, v, out): its shape for whoever looks on, as SHAPES says; how many numbers
+pushes = of_its_model("pushes")  # (m, v, out): what its contact points push with; how many numbers
+# A string goes on in another design of itself (takeover.py): its shapes of the newest step and of the one before are
+# entered there, and it moves on from them.
+shape = of_its_model("shape")  # (m, v, ago, out): all of it, into out; how many numbers
+depth = of_its_model("depth")  # (m, v): how far it is in its barrier at most, m
+enter = of_its_model("enter")  # (m, v, ago, shape, count): be where another string was so many steps ago
+go_on = of_its_model("go_on")  # (m, v, lifted, deep): from there; how far the barrier is lifted to begin with
 
 
 @native

@@ -111,6 +111,7 @@ def test_odd_requests(desk: Desk) -> None:
     own = f"127.0.0.1:{port}"
     cases = {
         f"GET / HTTP/1.1\r\nHost: {own}\r\nHost: {own}\r\n\r\n": (400, 403),
+        f"GET / HTTP/1.1\r\nHost: {own}\r\nHost: evil.example\r\n\r\n": (400, 403),
         "GET / HTTP/1.0\r\n\r\n": (403,),
         f"GET http://evil.example/ HTTP/1.1\r\nHost: {own}\r\n\r\n": (403, 404),
         f"POST / HTTP/1.1\r\nHost: {own}\r\nContent-Length: 0\r\n\r\n": (405,),
@@ -145,8 +146,9 @@ def test_nothing_but_the_pages_own_files_is_there(desk: Desk, path: str) -> None
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "none", "same-origin"])
 def test_other_sites_get_nothing(desk: Desk, site: str) -> None:
-    status, _ = get(desk.server.port, Sec_Fetch_Site=site)
-    assert status == (200 if site in ("none", "same-origin") else 403)  # another port is the same site
+    for path in ("/", "/main.js", "/page.css"):
+        status, _ = get(desk.server.port, path, Sec_Fetch_Site=site)
+        assert status == (200 if site in ("none", "same-origin") else 403)  # another port is the same site
 
 
 @pytest.mark.parametrize(
@@ -170,12 +172,18 @@ def test_other_origins_get_nothing(desk: Desk, origin: str) -> None:
         ({"Sec_WebSocket_Protocol": "jawari, \xff"}, 401),
         ({"Origin": None}, 403),
         ({"Host": "evil.example"}, 403),
+        (
+            {"Host": "evil.example:{port}", "Origin": "http://evil.example:{port}"},
+            403,
+        ),  # both by a name that leads here
         ({"Sec_Fetch_Site": "cross-site"}, 403),
         ({"Upgrade": None, "Connection": "close"}, 400),
     ],
 )
 def test_the_line_needs_the_token_and_the_origin(desk: Desk, changed: dict[str, str | None], status: int) -> None:
-    assert upgrade(desk.server.port, **changed)[0] == status
+    port = desk.server.port
+    named = {name: value and value.replace("{port}", str(port)) for name, value in changed.items()}
+    assert upgrade(port, **named)[0] == status
 
 
 def test_every_answer_carries_the_headers(desk: Desk) -> None:
@@ -288,6 +296,18 @@ def line(desk: Desk) -> Iterator[Line]:
 def test_what_is_no_request_ends_the_line(line: Line, message: bytes, kind: int, code: int) -> None:
     line.send(message, kind)
     assert line.closed_with() == code
+
+
+def test_a_message_that_is_announced_as_too_long_is_not_waited_for(line: Line) -> None:
+    line.socket.sendall(struct.pack("!BBQ", 0x81, 0xFF, 1 << 20) + bytes(4))
+    assert line.closed_with() == 1009
+
+
+def test_a_message_without_a_mask_is_a_request_like_any_other(line: Line) -> None:
+    """No browser sends one; who can has the token, and gets no more by it."""
+    data = b'{"id": 3, "do": "shell"}'
+    line.socket.sendall(struct.pack("!BB", 0x81, len(data)) + data)
+    assert "no such request" in line.answer()["error"]
 
 
 @pytest.mark.parametrize(

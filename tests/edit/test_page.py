@@ -3,118 +3,27 @@
 from __future__ import annotations
 
 import http.server
-import os
 import re
-import shutil
 import socketserver
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import soundfile
+from edit.browsing import MARKS, SIZE, count, entry, press, ready, revert, set_entry, until
 from edit.editing import Editing
-from live.jack import GROUP, MISSING, jack_server
-from virtual_card import wait_for
 
 from engine.preset.files import shipped
 from engine.preset.loader import load_preset
 
 pytest.importorskip("aiohttp", reason="needs aiohttp: pip install 'jawari[edit]'")
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'jawari[dev]'")
+pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'jawari[dev]'")
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-BROWSER = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-pytestmark = [
-    pytest.mark.skipif(BROWSER is None, reason=f"needs a browser: none of {', '.join(BROWSERS)} is here"),
-    pytest.mark.xdist_group(GROUP),
-]
-SIZE = {"width": 1280, "height": 900}
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editing]:
-    """On the virtual card where there is one; else the page plays."""
-    folder = tmp_path_factory.mktemp("page")
-    if MISSING:
-        running = Editing(folder, "sitar", "--device", "none")
-        yield running
-        running.end()
-        return
-    with jack_server(folder, period=128) as server:
-        running = Editing(folder, "sitar", environment=server.environment)
-        yield running
-        running.end()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as p:
-        root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-        made = p.chromium.launch(executable_path=BROWSER, headless=True, args=root)
-        yield made
-        made.close()
-
-
-@pytest.fixture
-def page(program: Editing, browser: Any) -> Iterator[Any]:
-    """A page that is open, whose console must stay empty, and which asks nobody else."""
-    context = browser.new_context(viewport=SIZE, color_scheme="dark")
-    opened = context.new_page()
-    opened.set_default_timeout(10_000)
-    said: list[str] = []
-    asked: list[str] = []
-    opened.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-    opened.on("pageerror", lambda error: said.append(str(error)))
-    opened.on("request", lambda request: asked.append(request.url))
-    opened.goto(program.address)
-    opened.said = said
-    ready(opened)
-    yield opened
-    context.close()
-    assert [line for line in said if "WebSocket" not in line and "ERR_CONNECTION" not in line] == []
-    own = re.compile(rf"^(http|ws)://127\.0\.0\.1:{program.port}/|^blob:|^data:")
-    assert [url for url in asked if not own.match(url)] == []
-
-
-def ready(page: Any) -> None:
-    until(lambda: page.locator("#name").inner_text() not in ("", "…"), "the page shows no preset")
-
-
-def until(what: Callable[[], object], why: str, within: float = 15.0) -> None:
-    wait_for(what, why, within)
-
-
-def count(page: Any) -> int:
-    return int(page.evaluate("document.body.dataset.frames || 0"))
-
-
-def press(page: Any, key: int, ms: int = 250) -> None:
-    box = page.locator(f'#keys button[data-key="{key}"]').bounding_box()
-    page.mouse.move(box["x"] + 3, box["y"] + box["height"] - 8)
-    page.mouse.down()
-    page.wait_for_timeout(ms)
-    page.mouse.up()
-
-
-def entry(page: Any, path: str) -> Any:
-    return page.locator(f'.row[data-path="{path}"] .entry')
-
-
-def set_entry(page: Any, path: str, value: str) -> None:
-    field = entry(page, path)
-    field.scroll_into_view_if_needed()
-    field.fill(value)
-    field.press("Enter")
-
-
-def revert(page: Any) -> None:
-    page.evaluate("document.getElementById('revert').click()")  # which does nothing where there is nothing to revert
-    until(lambda: page.locator("#revert").is_disabled(), "it does not go back to the file")
+pytestmark = MARKS
 
 
 def test_a_note_is_seen(page: Any) -> None:

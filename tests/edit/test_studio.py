@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import soundfile
 from virtual_card import wait_for
 
+from engine import cli
 from engine.compiled import now
 from engine.edit import workshop
 from engine.edit.errors import AskedError
 from engine.edit.requests import TABLE, Request
 from engine.edit.studio import Studio
-from engine.errors import EngineError, PresetError
+from engine.errors import EngineError, Exit, PresetError
 from engine.files.errors import FileError
 from engine.live.player import Player
 from engine.live.thread.block import run_block
@@ -151,8 +154,9 @@ def test_a_wrong_value_is_the_loaders_sentence_and_changes_nothing(room: Room) -
     before = room.studio.state()
     with pytest.raises(PresetError, match=r"^small.yaml:7: barrier.curvature = lots: must be .* 1/m"):
         room.ask("set", path="barrier.curvature", value="lots")
-    with pytest.raises(AskedError, match="there is no key"):
-        room.ask("set", path="barrier.nothing", value="1")
+    for path in ("barrier.nothing", "__class__", "string.__class__", "", ".", "pickups.99999999999.at"):
+        with pytest.raises((AskedError, PresetError)):
+            room.ask("set", path=path, value="1")
     with pytest.raises(EngineError):
         room.ask("set", path="string.length", value="1 mm")
     assert room.studio.state() == before
@@ -250,6 +254,49 @@ def test_every_key_of_the_schema_has_a_row_that_json_can_say(room: Room) -> None
     names = {row["name"] for row in hello["rows"]}
     assert set(hello["state"]["values"]) <= names | {"pickups.0.at", "pickups.0.kind", "pickups.0.pan"}
     assert json.dumps(room.ask("presets"), allow_nan=False)
+
+
+def test_a_take_of_a_preset_that_is_shaped_meanwhile_renders_to_the_same_bits(room: Room, folder: Path) -> None:
+    """Whatever is asked for while it is played: other designs of all kinds, a model that cannot go on, undo."""
+    room.ask("record", on=True)
+    room.ask("note", key=50, velocity=100)
+    wait_for(lambda: room.sounding() == [50], "the note does not begin")
+    for n in range(6):
+        room.ask("set", path="barrier.curvature", value=f"{0.8 + 0.2 * n:.1f} 1/m", gesture=3)
+        room.ask("note", key=52 + n, velocity=70)
+        time.sleep(0.05)
+    room.settle()
+    room.ask("set", path="quality", value="best")
+    room.ask("note", key=45, velocity=90)
+    room.settle()
+    room.ask("set", path="pickups.0.kind", value="velocity")  # which is rehearsed at once: no old gain fits
+    room.ask("note", key=50, velocity=0)
+    time.sleep(0.1)
+    room.ask("remove", path="quality")
+    room.ask("set", path="model", value="fd")
+    room.ask("note", key=57, velocity=100)
+    room.settle()
+    assert any("rings out" in told.get("text", "") for told in room.told)
+    for word in ("undo", "undo", "undo"):
+        room.ask(word)
+    room.ask("set", path="oversample", value="2")
+    room.ask("note", key=62, velocity=100)
+    room.settle()
+    ended = room.ask("record", on=False)
+    assert "the preset was changed meanwhile: that is in both" in ended["said"]
+    take, out = Path(ended["folder"], ended["files"][0]), folder / "again.wav"
+    render = ["render", "--midi", str(take), "--limit", "--bit-depth", "32f", "--force"]
+    assert cli.main([*render, "-o", str(out)]) == 0
+    live, _ = soundfile.read(take.with_suffix(".wav"), dtype="float32", always_2d=True)
+    again, _ = soundfile.read(out, dtype="float32", always_2d=True)
+    size = min(len(live), len(again))
+    assert np.abs(live).max() > 0.01
+    assert size > 0.9 * len(live)
+    np.testing.assert_array_equal(live[:size], again[:size])
+    assert cli.main([*render, "--set", "gain=3", "-o", str(out)]) == Exit.USAGE
+    assert cli.main([*render, "--start", "0.5 s", "-o", str(out)]) == 0  # from what it was then
+    plain = ["render", "plain", "--midi", str(take), "--force", "--tail", "0", "-o", str(out)]
+    assert cli.main(plain) == 0  # on another preset: the notes alone
 
 
 def test_a_take_without_a_card_says_why(room: Room) -> None:

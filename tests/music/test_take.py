@@ -244,3 +244,28 @@ def test_where_nothing_can_be_written_it_is_said_before(tmp_path: Path, monkeypa
     with pytest.raises(FileError, match="No space left"):
         Take.begin(tmp_path / "take.mid", RATE)
     assert os.listdir(tmp_path) == []
+
+
+def test_remarks_stand_at_their_samples_and_events_stay_where_they_are(tmp_path: Path) -> None:
+    """Also far behind, among events that came later, and out of a journal that was left."""
+    told = [(0, "é"), (480, "b" * 70_000), (480, "c"), (LONGEST_WAIT + 5000, "d")]
+    take = Take.begin(tmp_path / "take.mid", RATE)
+    take.add(rows((0, NOTE), (960, OFF)))
+    for sample, what in told:
+        take.remark(sample, {"edit": what})
+    take.add(rows((LONGEST_WAIT + 6000, NOTE)))
+    left = Take(take.file, RATE, {})
+    for found in (left, take):
+        target = tmp_path / f"{id(found)}.mid"
+        with target.open("wb") as file:
+            file.write(b"".join(takes.midi_file(found._tables(), RATE, {}, found._remarks)))
+        data = bytearray(target.read_bytes())
+        data[takes._SIZE_AT : takes._SIZE_AT + 4] = (len(data) - takes._SIZE_AT - 4).to_bytes(4)
+        target.write_bytes(data)
+        score = read_midi(target)
+        assert score.remarks == ()
+        assert [(round(at * RATE), what) for at, what in score.facts["edits"]] == told
+        wanted = [(0, 0x90), (960, 0x80), (LONGEST_WAIT + 6000, 0x90)]
+        assert [(at, data[0]) for at, data in score.events(RATE)] == wanted
+        assert absolute(mido.MidiFile(target).tracks[0])[1][0] == 960
+    take.file.remove()

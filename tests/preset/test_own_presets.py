@@ -64,7 +64,7 @@ def test_a_file_that_cannot_be_read_spoils_no_list(folder: Path, capsys: pytest.
     assert cli.main(["presets"]) == 0
     found = capsys.readouterr().out.splitlines()
     assert "is not valid YAML" in found[-1]
-    assert found[-1].startswith("broken")
+    assert found[-1].startswith("  broken")
 
 
 def test_a_shipped_name_stays_the_shipped_presets(folder: Path) -> None:

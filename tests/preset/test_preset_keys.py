@@ -28,6 +28,8 @@ PROFILE_KEYS: dict[str, Any] = {
 SAMPLES: dict[str, Any] = {
     "name": "Other",
     "about": "Something else.",
+    "family": "Others",
+    "tags": ["one", "two words"],
     "model": "fd",
     "quality": "best",
     "string.length": 0.7,
@@ -84,6 +86,7 @@ LISTS = [key for key in TABLE if key.kind in ("numbers", "pairs", "table")]
 WRONG = {
     "text": ["loud", "louder"],
     "choice": "nonsense",
+    "words": "bright",
     "number": "3 kg²",
     "whole": "3 m",
     "count": "3 m",
@@ -232,7 +235,8 @@ def test_both_renderings_tell_everything(key: Key) -> None:
     for fact in (key.unit, key.meaning, *map(str, key.choices)):
         assert fact in row
     if not key.choices and isfinite(key.low):
-        counted = {"text": " characters", "notes": " characters"}.get(key.kind, " items" if key in LISTS else "")
+        counted = {"text": " characters", "notes": " characters", "words": " words"}.get(key.kind, "")
+        counted = " items" if key in LISTS else counted
         auto = "auto, " if key.kind == "count" else ""
         assert f"| {auto}{key.low:g} to {key.high:g}{counted} |" in row
     assert re.search(rf"^{re.escape(key.name)}  \(", render_text(), re.MULTILINE)

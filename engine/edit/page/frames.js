@@ -21,6 +21,7 @@ export class Frames {
       const one = {};
       this.layout.picture.forEach((name, i) => (one[name] = numbers[at + i]));
       at += this.layout.picture.length;
+      one.nodes = this.layout.shapes[one.kind] === "nodes";
       one.shape = numbers.subarray(at, at + one.size);
       one.forces = numbers.subarray(at + one.size, at + one.size + one.points);
       at += one.size + one.points;
@@ -33,7 +34,9 @@ export class Frames {
     const numbers = new Float32Array(buffer, 4);
     const found = {};
     this.layout.meter.forEach((name, n) => (found[name] = numbers[n]));
-    found.column = numbers.subarray(this.layout.meter.length);
+    const end = this.layout.meter.length + this.layout.column;
+    found.column = numbers.subarray(this.layout.meter.length, end);
+    found.shares = numbers.subarray(end, end + this.layout.blocks);
     return found;
   }
 }

@@ -3,8 +3,8 @@
 import { StringView, wholeString } from "./strings.js";
 
 export class Gallery {
-  constructor({ dialog, list, search, ask, open, colours, say }) {
-    Object.assign(this, { dialog, list, search, ask, open, colours, say });
+  constructor({ dialog, list, families, search, ask, open, colours, say }) {
+    Object.assign(this, { dialog, list, families, search, ask, open, colours, say, family: null });
     search.addEventListener("input", () => this.filter());
     dialog.addEventListener("close", () => this.stop());
   }
@@ -16,14 +16,30 @@ export class Gallery {
     if (error) return this.say(error, true);
     this.list.textContent = "";
     for (const preset of presets) this.list.append(this.card(preset, preset.name === current));
+    this.showFamilies([...new Set(presets.filter(({ broken }) => !broken).map(({ family }) => family))].sort());
     this.filter();
     this.search.focus();
+  }
+
+  showFamilies(names) {
+    if (!names.includes(this.family)) this.family = null;
+    const choices = [null, ...names.filter(Boolean), ...(names.includes("") && names.length > 1 ? [""] : [])];
+    this.families.replaceChildren(...choices.map((name) => {
+      const word = name === null ? "All" : name || "Others";
+      const choice = button(word, `Family: ${word}`, () => {
+        this.family = name;
+        this.filter();
+      });
+      choice.dataset.family = JSON.stringify(name);
+      return choice;
+    }));
   }
 
   card(preset, current) {
     const item = document.createElement("li");
     item.className = "card";
-    item.dataset.text = [preset.name, preset.title, preset.about, ...(preset.tags ?? [])].join(" ").toLowerCase();
+    item.dataset.family = preset.family ?? "";
+    item.dataset.text = [preset.name, preset.title, preset.about, preset.family ?? "", ...(preset.tags ?? []), ...(preset.facts ?? [])].join(" ").toLowerCase();
     if (preset.scene) {
       const canvas = document.createElement("canvas");
       canvas.setAttribute("role", "img");
@@ -44,10 +60,13 @@ export class Gallery {
     title.textContent = preset.title;
     const about = document.createElement("p");
     about.textContent = preset.about;
-    const tags = document.createElement("p");
-    tags.className = "tags";
+    const facts = document.createElement("p");
+    facts.className = "tags";
     const kind = preset.scene?.barrier ? (preset.scene.barrier.kind === "points" ? "points" : "bridge") : "free string";
-    tags.textContent = [preset.own ? "your own" : "shipped", ...(preset.broken ? ["cannot be read"] : [kind, ...(preset.tags ?? [])])].join(" · ");
+    facts.textContent = [preset.own ? "your own" : "shipped", ...(preset.broken ? ["cannot be read"] : [kind, ...(preset.facts ?? [])])].join(" · ");
+    const tags = document.createElement("div");
+    tags.className = "does";
+    for (const tag of preset.tags ?? []) tags.append(button(tag, `Presets with the tag ${tag}`, () => this.find(tag)));
     const does = document.createElement("div");
     does.className = "does";
     if (!preset.broken) {
@@ -55,14 +74,24 @@ export class Gallery {
       const open = button(current ? "Open again" : "Open", `Open ${preset.title}`, () => this.open(preset.name));
       does.append(open, hear);
     }
-    inside.append(title, about, tags, does);
+    inside.append(title, about, facts, tags, does);
     item.append(inside);
     return item;
   }
 
+  find(words) {
+    this.search.value = words;
+    this.family = null;
+    this.filter();
+  }
+
   filter() {
     const wanted = this.search.value.trim().toLowerCase();
-    for (const card of this.list.children) card.hidden = !wanted.split(/\s+/).every((word) => card.dataset.text.includes(word));
+    for (const choice of this.families.children) choice.setAttribute("aria-pressed", String(choice.dataset.family === JSON.stringify(this.family)));
+    for (const card of this.list.children) {
+      const found = wanted.split(/\s+/).every((word) => card.dataset.text.includes(word));
+      card.hidden = !found || (this.family !== null && card.dataset.family !== this.family);
+    }
   }
 
   async hear(name, control) {
@@ -113,5 +142,5 @@ function plucked(scene) {
   const shape = new Float32Array(48);
   const at = scene.pluck;
   for (let n = 1; n <= shape.length; n++) shape[n - 1] = (2 * 8e-4 * Math.sin(n * Math.PI * at)) / (n * n * Math.PI ** 2 * at * (1 - at));
-  return { strings: [{ focus: 1, model: 0, shape, size: 48, points: 0, forces: [], key: -1, fade: 1 }] };
+  return { strings: [{ focus: 1, nodes: false, shape, size: 48, points: 0, forces: [], key: -1, fade: 1 }] };
 }

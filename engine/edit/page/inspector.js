@@ -20,28 +20,12 @@ export class Inspector {
   }
 
   begin(table) {
-    this.table = table;
+    this.table = new Map(table.map((key) => [key.name, key]));
     this.shape = "";
   }
 
-  // The paths that are shown: each key, and those of lists once for each item.
-  paths(state) {
-    const found = [];
-    for (const key of this.table) {
-      const [group] = key.name.split(".");
-      if (group === "map") {
-        state.map.forEach((_, n) => found.push([`map.${n}.${key.name.slice(4)}`, key]));
-      } else if (group === "pickups") {
-        state.scene.pickups.forEach((_, n) => found.push([`pickups.${n}.${key.name.slice(8)}`, key]));
-      } else if (!key.profiles.length || key.profiles.includes(state.values["barrier.profile"])) {
-        found.push([key.name, key]);
-      }
-    }
-    return found;
-  }
-
   show(state) {
-    const paths = this.paths(state);
+    const paths = state.paths.map(([path, name]) => [path, this.table.get(name)]);
     const shape = paths.map(([path]) => path).join();
     if (shape !== this.shape) this.build(paths);
     this.shape = shape;
@@ -112,8 +96,9 @@ class Row {
     const id = `key-${path.replaceAll(".", "-")}`;
     const label = document.createElement("label");
     label.htmlFor = id;
-    const words = path.split(".");
-    label.textContent = words.length === 3 && /^\d+$/.test(words[1]) ? `${Number(words[1]) + 1} ${words[2]}` : words.at(-1);
+    const own = new Set(key.name.split(".").slice(0, -1)); // which of several it is, and its own word
+    const words = path.split(".").filter((word, n, all) => n === all.length - 1 || !own.has(word));
+    label.textContent = words.map((word) => (/^\d+$/.test(word) ? Number(word) + 1 : word)).join(" ");
     label.title = path;
     this.label = label;
     this.unit = document.createElement("small");

@@ -279,7 +279,7 @@ async function share() {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-const gallery = new Gallery({ dialog: $("gallery"), list: $("cards"), search: $("search"), ask, open: openPreset, colours: () => colours, say });
+const gallery = new Gallery({ dialog: $("gallery"), list: $("cards"), families: $("families"), search: $("search"), ask, open: openPreset, colours: () => colours, say });
 $("title").addEventListener("click", () => gallery.show(state?.name));
 $("undo").addEventListener("click", () => move("undo"));
 $("redo").addEventListener("click", () => move("redo"));
@@ -307,7 +307,8 @@ $("bend").addEventListener("input", () => ask("bend", { value: Number($("bend").
 for (const name of ["change", "pointerup"]) $("bend").addEventListener(name, () => (($("bend").value = 0), ask("bend", { value: 0 })));
 $("wheel").addEventListener("input", () => ask("controller", { number: 1, value: Number($("wheel").value) }));
 $("pressure").addEventListener("input", () => ask("pressure", { value: Number($("pressure").value) }));
-$("sustain").addEventListener("change", () => ask("controller", { number: 64, value: $("sustain").checked ? 127 : 0 }));
+const pedals = Object.fromEntries([...document.querySelectorAll("[data-pedal]")].map((tick) => [tick.dataset.pedal, tick]));
+for (const [number, tick] of Object.entries(pedals)) tick.addEventListener("change", () => ask("controller", { number: Number(number), value: tick.checked ? 127 : 0 }));
 $("webmidi").addEventListener("click", () => webMidi((data) => ask("midi", { data }), say));
 
 // What is played elsewhere shows here; nobody reads it out.
@@ -317,7 +318,7 @@ function played({ notes = [], controllers = {}, bends = {}, pressures = {} }) {
     const number = place.split(":")[1];
     mapped.moved(number, value);
     if (number === "1" && document.activeElement !== $("wheel")) $("wheel").value = value;
-    if (number === "64") $("sustain").checked = value >= 64;
+    if (pedals[number]) pedals[number].checked = value >= 64;
   }
   for (const value of Object.values(bends)) if (document.activeElement !== $("bend")) $("bend").value = value;
   for (const value of Object.values(pressures)) if (document.activeElement !== $("pressure")) $("pressure").value = value;

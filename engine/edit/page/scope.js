@@ -121,13 +121,16 @@ export class Spectrogram {
   }
 }
 
+const SHARES = 160; // blocks whose load is shown
+
 export class Meters {
   constructor(canvas, said) {
-    Object.assign(this, { canvas, said, held: [0, 0] });
+    Object.assign(this, { canvas, said, held: [0, 0], shares: new Float32Array(SHARES), newest: 0 });
   }
 
   set(reading) {
     this.reading = reading;
+    for (const share of reading.shares) if (share >= 0) this.shares[this.newest++ % SHARES] = share;
     [reading.left, reading.right].forEach((level, n) => (this.held[n] = Math.max(level, this.held[n] - 0.35)));
     const lost = reading.lost > 0 ? `, ${reading.lost} late` : "";
     const said = `${Math.round(100 * reading.load)} % load, ${reading.strings} of ${reading.polyphony} strings${lost}`;
@@ -142,7 +145,7 @@ export class Meters {
     if (!r) return;
     g.font = "12px system-ui, sans-serif";
     const bar = (n, name, share, peak, colour) => {
-      const top = 10 + n * 23;
+      const top = 5 + n * 17;
       g.fillStyle = colours.soft;
       g.fillText(name, 8, top + 10);
       g.fillStyle = colours.edge;
@@ -156,5 +159,20 @@ export class Meters {
     bar(1, "right", level(r.right), level(this.held[1]), r.right > -6 ? colours.touch : colours.kin);
     bar(2, "load", r.load, r.most, r.most > 0.8 ? colours.touch : colours.accent);
     bar(3, "strings", r.strings / Math.max(r.polyphony, 1), 0, colours.accent);
+    this.drawBlocks(g, 77, width - 76, height - 82, colours);
+  }
+
+  // The load of each block, a bar each, the newest at the right; the line above them is the block's deadline.
+  drawBlocks(g, top, width, height, colours) {
+    g.fillStyle = colours.soft;
+    g.fillText("blocks", 8, top + 10);
+    g.fillStyle = colours.edge;
+    g.fillRect(64, top, width, 1);
+    const each = width / SHARES;
+    for (let n = 0; n < Math.min(SHARES, this.newest); n++) {
+      const share = Math.min(this.shares[(this.newest - 1 - n) % SHARES], 1);
+      g.fillStyle = share > 0.8 ? colours.touch : colours.accent;
+      g.fillRect(64 + width - (n + 1) * each, top + height * (1 - share), Math.max(each - 0.5, 0.5), height * share);
+    }
   }
 }

@@ -2,15 +2,14 @@
 // it is given a scene (what stands where, in metres) and pictures (modes or nodes, forces).
 
 const FINE = 512; // points of a line
-const GRID = 1;
 const sines = new Float32Array(4 * FINE);
 for (let n = 0; n < sines.length; n++) sines[n] = Math.sin((2 * Math.PI * n) / sines.length);
 
 // Displacements at `count` places from `from` to `to`, fractions of the length, into `out`.
 export function displacements(picture, from, to, out) {
-  const { shape, model } = picture;
+  const { shape, nodes } = picture;
   const count = out.length;
-  if (model === GRID) {
+  if (nodes) {
     for (let i = 0; i < count; i++) {
       const x = (from + ((to - from) * i) / (count - 1)) * (shape.length - 1);
       const k = Math.max(Math.min(Math.floor(x), shape.length - 2), 0);

@@ -1,0 +1,58 @@
+"""One editor and one browser for all tests of a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from edit.browsing import AS_ROOT, BROWSER, SIZE, ready
+from edit.editing import Editing
+from live.jack import MISSING, jack_server
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editing]:
+    """On the virtual card where there is one; else the page plays."""
+    folder = tmp_path_factory.mktemp("page")
+    if MISSING:
+        running = Editing(folder, "sitar", "--device", "none")
+        yield running
+        running.end()
+        return
+    with jack_server(folder, period=128) as server:
+        running = Editing(folder, "sitar", environment=server.environment)
+        yield running
+        running.end()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as p:
+        made = p.chromium.launch(executable_path=BROWSER, headless=True, args=AS_ROOT)
+        yield made
+        made.close()
+
+
+@pytest.fixture
+def page(program: Editing, browser: Any) -> Iterator[Any]:
+    """A page that is open, whose console must stay empty, and which asks nobody else."""
+    context = browser.new_context(viewport=SIZE, color_scheme="dark")
+    opened = context.new_page()
+    opened.set_default_timeout(10_000)
+    said: list[str] = []
+    asked: list[str] = []
+    opened.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.goto(program.address)
+    opened.said = said
+    ready(opened)
+    yield opened
+    context.close()
+    assert [line for line in said if "WebSocket" not in line and "ERR_CONNECTION" not in line] == []
+    own = re.compile(rf"^(http|ws)://127\.0\.0\.1:{program.port}/|^blob:|^data:")
+    assert [url for url in asked if not own.match(url)] == []
