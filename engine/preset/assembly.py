@@ -1,4 +1,4 @@
-"""An instrument of several strings on one bridge: what each key plays, what answers, what all of it stands on..
+"""An instrument of several strings on one bridge: what each key plays, what answers, what all of it stands on.
 
 A preset without `strings`, `body` and the like has none of this: one string a key, on a frame that does not move.
 """
@@ -13,6 +13,7 @@ from engine.physics.problem import Contact
 from engine.physics.string import require
 
 COUPLINGS = ("two-way", "one-way", "none")
+RATTLING = 1e5  # N/m, of something loose: two contacts stiffer than this that last would drift (network/meetings.py)
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,23 @@ class Felt:
 
 
 @dataclass(frozen=True)
+class Rattle:
+    """Something loose over a place of the string (of its length): its mass, its gap at rest, how hard it is."""
+
+    at: float
+    mass: float  # kg
+    gap: float = 1e-4  # m
+    contact: Contact = field(default_factory=lambda: Contact(RATTLING, 1.0))
+
+
+@dataclass(frozen=True)
 class Played:
     """Strings that keys play. `keys` says how a key's pitch is reached, as `string.keys` of a preset; `mono`: one
-    string with many frets, on which a new note takes the old one's string."""
+    string with many frets, on which a new note takes the old one's string.
+
+    `strung` is the string itself, at its own pitch, without what plucks it. On another key its barrier stays where it
+    is, and what hangs on it keeps its share of the length.
+    """
 
     strung: Strung
     lowest: int = 0  # MIDI keys
@@ -78,6 +93,7 @@ class Played:
     mono: bool = False
     exciter: Exciter = field(default_factory=Excitation)
     felt: Felt | None = None
+    rattles: tuple[Rattle, ...] = ()
 
 
 @dataclass(frozen=True)
