@@ -26,7 +26,7 @@ _ROUNDING = 1e-9  # metres by which a barrier may seem to leave its table
 def build_problem(scope: Scope) -> Problem | None:
     """What a preset says of one string; None if anything was complained about."""
     _demand_what_is_required(scope)
-    _demand_a_tuned_wire(scope)
+    scope.attempt(_demand_a_tuned_wire)
     _refuse_keys_of_others(scope)
     string = scope.attempt(_string)
     barrier = scope.attempt(_barrier)

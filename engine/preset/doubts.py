@@ -50,10 +50,8 @@ def doubt_ranges(scopes: list[Scope], assembly: Assembly) -> None:
                 path, f"{_keys(covered + 1, next_low - 1)} below it: no string plays there; widen a range"
             )
         elif low < next_low <= high < next_high:
-            scope.values.doubt(
-                path,
-                f"{_keys(next_low, high)}: played by two strings at once, other keys by one; let the ranges end there",
-            )
+            both = _keys(next_low, high)
+            scope.values.doubt(path, f"{both}: two strings play there, one does elsewhere; let the ranges end there")
         covered = max(covered, next_high)
 
 
