@@ -73,7 +73,6 @@ def _strings(scope: Scope, problem: Problem) -> Played | tuple[Strung, ...]:
         for one in made:
             meetings(one)
         return tuple(made)
-    _refuse_what_drifts(scope, strung, rattles)
     low, high = 0, HIGHEST_KEY
     if scope.own:
         low, high = scope.values[f"{scope.own}.played"] or (low, high)
@@ -133,7 +132,7 @@ def _hang(scope: Scope, path: str, length: float, ports: list[PortLike], rattles
     if mass or stiffness or resistance:
         ports.append(Link(at * length, stiffness, resistance, mass, radians(angle)))
     if rattle:
-        rattles.append(Rattle(at, rattle, gap))
+        rattles.append(Rattle(at * length, rattle, gap))
 
 
 def _plane(scope: Scope, path: str, string: String) -> Plane:
@@ -211,16 +210,6 @@ def _refuse_on_what_answers(scope: Scope) -> None:
         path = f"{own}.{word}"
         if scope.values.given(path):
             raise PhysicsError(path, "(given)", "is of strings that keys play, and these only answer", "remove it")
-
-
-def _refuse_what_drifts(scope: Scope, strung: Strung, rattles: tuple[Rattle, ...]) -> None:
-    """One stiff contact at most that lasts: beside a barrier that lifts the string nothing may lie on it."""
-    lifted = [p for p in meetings(strung) if isinstance(p.low, float) and p.low > 0.0 and p.law.stiffness > 0.0]
-    lying = [rattle for rattle in rattles if rattle.gap == 0.0]
-    if lying and lifted:
-        path = next(path for path in scope.instances("ports") if scope[f"{path}.rattle"] and not scope[f"{path}.gap"])
-        limit = "it lies on a string that a barrier lifts: two contacts that last would lose their force"
-        raise PhysicsError(f"{path}.gap", 0.0, limit, "leave a gap, or lower the barrier")
 
 
 def _body(values: Values) -> Body:

@@ -68,9 +68,9 @@ class Felt:
 
 @dataclass(frozen=True)
 class Rattle:
-    """Something loose over a place of the string (of its length): its mass, its gap at rest, how hard it is."""
+    """Something loose that its weight brings to a place of the string: its mass, its gap at first, how hard it is."""
 
-    at: float
+    at: float  # m
     mass: float  # kg
     gap: float = 1e-4  # m
     contact: Contact = field(default_factory=lambda: Contact(RATTLING, 1.0))
@@ -81,8 +81,8 @@ class Played:
     """Strings that keys play. `keys` says how a key's pitch is reached, as `string.keys` of a preset; `mono`: one
     string with many frets, on which a new note takes the old one's string.
 
-    `strung` is the string itself, at its own pitch, without what plucks it. On another key its barrier stays where it
-    is, and what hangs on it keeps its share of the length.
+    `strung` is the string itself, at its own pitch, without what plucks it. What touches it stays where it is on other
+    keys, too.
     """
 
     strung: Strung

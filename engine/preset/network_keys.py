@@ -214,11 +214,11 @@ PARTS = (
         "kg",
         (0.0, 1.0),
         0.0,
-        "Mass of something loose that lies over it and is thrown up, as a ring or a nut.",
+        "Mass of something loose that comes to lie on the string and is thrown off by it, as a ring or a nut.",
         usual=(1e-6, 0.1),
         units=("g",),
     ),
-    _key("ports.gap", "number", "m", (0.0, 0.1), 1e-4, "How far above the string it lies at rest.", **_TINY),
+    _key("ports.gap", "number", "m", (0.0, 0.1), 1e-4, "How far from the string it is as a note begins.", **_TINY),
     _key("ports.angle", "angle", "°", (-180.0, 180.0), 0.0, "The direction in which it acts, from upright on."),
     _key(
         "planes.angle",
