@@ -22,17 +22,21 @@ QUANTITIES = {
     "m": ("a length", "880 mm"),
     "kg/m": ("a linear density", "0.555 g/m"),
     "kg/m³": ("a density", "7850 kg/m³"),
+    "kg": ("a mass", "3 g"),
     "N": ("a force", "58.8 N"),
     "N·m²": ("a bending stiffness", "7.95e-5 N·m²"),
     "Pa": ("a pressure", "200 GPa"),
     "s": ("a time", "2 ms"),
     "Hz": ("a frequency", "440 Hz"),
     "1/s": ("a decay rate", "0.6 1/s"),
-    "m/s": ("a decay rate per wavenumber", "6.5e-3 m/s"),
+    "m/s": ("a speed, or a decay rate per wavenumber", "6.5e-3 m/s"),
     "m²/s": ("a decay rate per wavenumber squared", "1e-3 m²/s"),
     "m³/s": ("a decay rate per wavenumber cubed", "5e-6 m³/s"),
     "1/m": ("a curvature", "0.75 1/m"),
     "s/m": ("a damping per speed", "0.1 s/m"),
+    "N/m": ("a stiffness", "2e4 N/m"),
+    "kg/s": ("a resistance", "0.5 kg/s"),
+    "1/Hz": ("a density of modes", "0.02 1/Hz"),
 }
 
 

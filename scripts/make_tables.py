@@ -29,6 +29,7 @@ import engine
 from engine.live.meter import BegunNote, Level, Load, Reading, SoundingString
 from engine.live.screen.key_table import help_lines, hint
 from engine.live.screen.panel import Look, draw
+from engine.physics.network.bodies import BODIES, named
 from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.materials import MATERIALS
@@ -90,8 +91,24 @@ def quantities() -> str:
 
 def materials() -> str:
     """What `string.material` stands for."""
-    rows = [(f"`{n}`", f"{m.density:g} kg/m³", f"{m.young / 1e9:g} GPa") for n, m in MATERIALS.items()]
-    return table(("material", "density ", "Young's modulus "), rows)
+    rows = [
+        (f"`{n}`", f"{m.density:g} kg/m³", f"{m.young / 1e9:g} GPa", f"{m.strength / 1e9:g} GPa")
+        for n, m in MATERIALS.items()
+    ]
+    return table(("material", "density ", "Young's modulus ", "strength "), rows)
+
+
+def bodies() -> str:
+    """What `body.name` stands for."""
+    rows = []
+    for name in BODIES:
+        body = named(name)
+        pitches = [mode.frequency for mode in body.modes]
+        span = f"{len(pitches)}, {min(pitches):.0f} to {max(pitches):.0f} Hz"
+        rows.append(
+            (f"`{name}`", span, f"{1e3 * BODIES[name].mass:g} g", f"{body.radiates:g} Hz" if body.radiates else "")
+        )
+    return table(("body", "modes", "mass at the bridge ", "radiates from "), rows)
 
 
 def parameters() -> str:
@@ -323,6 +340,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "keys": render_markdown,
     "quantities": quantities,
     "materials": materials,
+    "bodies": bodies,
     "scales": scales,
     "parameters": parameters,
     "panel": panel,

@@ -26,7 +26,7 @@ import pytest
 import yaml
 
 from engine import cli, load_preset
-from engine.preset.schema import GROUPS, KEYS, TABLE, render_markdown
+from engine.preset.schema import GROUPS, KEYS, TABLE, plain, render_markdown
 
 ROOT = Path(__file__).parent.parent
 
@@ -249,9 +249,13 @@ def test_every_option_that_is_named_exists(file: Path) -> None:
 @pytest.mark.parametrize("file", GUIDES, ids=name)
 def test_every_key_that_is_named_exists(file: Path) -> None:
     groups = "|".join(group for group in GROUPS if "." not in group)
-    said = {word for text in in_code(file) for word in re.findall(rf"(?<![\w./])(?:{groups})(?:\.[a-z]\w*)+", text)}
-    files = {word for word in said if word.endswith(".py")}
-    assert {re.sub(r"^(pickups|map)\.\d+\.", r"\1.", word) for word in said - files} <= {*KEYS, *GROUPS}
+    said = {
+        word
+        for text in in_code(file)
+        for word in re.findall(rf"(?<![\w./])(?:{groups})(?:\.\d+)?(?:\.[a-z]\w*)+", text)
+    }
+    files = {word for word in said if word.endswith((".py", ".js"))}
+    assert {plain(word) for word in said - files} <= {*KEYS, *GROUPS}
 
 
 @pytest.mark.parametrize("file", GUIDES, ids=name)

@@ -22,6 +22,7 @@ from engine.physics.string import Array
 from engine.preset.loader import load_preset
 from engine.study.recording import Summary, record, summarise
 from engine.study.simulate import SCHEMES, Order, Shape, make_order, perform, warm_up
+from engine.study.together import EnsembleOrder
 
 MEMORY = f"""a run of fd or modal is summed up, and written, piece by piece: memory does not grow with it. What
 --plot and the slow schemes have to keep is at most {MOST_BYTES >> 20} MiB."""
@@ -54,7 +55,12 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
         "'triangle 0.5 1 mm') or 'mode N HEIGHT'; no force acts then",
     )
     p.add_argument("--band", metavar="HZ", help="drop modes above this frequency; default: keep all below Nyquist")
-    p.add_argument("--key", metavar="NOTE", help="the string of a key: a note or a MIDI key; default: the preset's own")
+    p.add_argument(
+        "--key",
+        metavar="NOTE",
+        help="the strings of a key: a note or a MIDI key; default: the preset's own, and of several strings all as "
+        "they lie, the first one struck",
+    )
     p.add_argument("--velocity", type=int, metavar="N", help="the pluck of a velocity; default: the preset's own")
     p.add_argument(
         "--as-played",
@@ -72,7 +78,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
 def _run(args: argparse.Namespace) -> int:
     output, figure = (None if path is None else check_target(path, force=True) for path in (args.output, args.plot))
     if figure:
-        from engine.study.plot import check, plot
+        from engine.study.plot import check
 
         check(figure)
     started = time.perf_counter()
@@ -93,7 +99,7 @@ def _run(args: argparse.Namespace) -> int:
         print(f"wrote {named(args.output)}")
     if figure:
         with _writing(args.plot):
-            plot(sim, figure)
+            sim.plot(figure)
         print(f"wrote {named(args.plot)}")
     return 0
 
@@ -108,11 +114,13 @@ def _writing(path: Path | None) -> Iterator[None]:
         raise FileError(f"{where}: {error.strerror or error}; choose another place") from None
 
 
-def _order(args: argparse.Namespace) -> Order:
+def _order(args: argparse.Namespace) -> Order | EnsembleOrder:
     overrides = list(args.set)
-    if args.release:
-        overrides.append("excitation.force=0 N")
     preset = load_preset(args.preset, overrides)
+    if args.release and preset.assembly:
+        raise SettingError("--release", args.release, "strings on a bridge begin at rest", "leave it out")
+    if args.release:
+        preset = load_preset(args.preset, [*overrides, "excitation.force=0 N"])
     initial = _shape(args.release, preset.problem.string.length) if args.release else None
     seconds = quantity("--seconds", args.seconds, "s")
     times = [quantity("--snapshots", t, "s") for t in args.snapshots]
@@ -139,7 +147,11 @@ def _order(args: argparse.Namespace) -> Order:
 def _print_summary(run: Summary, took: float) -> None:
     preset, order = run.order.preset, run.order
     print(f"{preset.name}: {order.scheme}, {run.steps} steps at {order.rate:g} Hz in {took:.2f} s")
-    for pickup, peak in zip(preset.problem.pickups, run.peaks, strict=True):
+    if isinstance(order, EnsembleOrder):
+        print(f"  strings        {', '.join(order.ensemble.names)}")
+        for n, peak in enumerate(run.peaks, 1):
+            print(f"  {f'heard, {n}':14} peak {peak:.4g}")
+    for pickup, peak in () if isinstance(order, EnsembleOrder) else zip(preset.problem.pickups, run.peaks, strict=True):
         print(f"  {pickup.kind:14} at {pickup.at:<6g} peak {peak:.4g}")
     print(f"  energy         at most {run.most_energy:.4g} J, balance kept to {run.drift:.1e}")
     if run.loss_fit_error > 0.0:

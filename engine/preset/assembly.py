@@ -1,4 +1,4 @@
-"""An instrument of several strings on one bridge: what each key plays, what answers, what all of it stands on..
+"""An instrument of several strings on one bridge: what each key plays, what answers, what all of it stands on.
 
 A preset without `strings`, `body` and the like has none of this: one string a key, on a frame that does not move.
 """
@@ -13,6 +13,7 @@ from engine.physics.problem import Contact
 from engine.physics.string import require
 
 COUPLINGS = ("two-way", "one-way", "none")
+RATTLING = 1e5  # N/m, of something loose: two contacts stiffer than this that last would drift (network/meetings.py)
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,23 @@ class Felt:
 
 
 @dataclass(frozen=True)
+class Rattle:
+    """Something loose that its weight brings to a place of the string: its mass, its gap at first, how hard it is."""
+
+    at: float  # m
+    mass: float  # kg
+    gap: float = 1e-4  # m
+    contact: Contact = field(default_factory=lambda: Contact(RATTLING, 1.0))
+
+
+@dataclass(frozen=True)
 class Played:
     """Strings that keys play. `keys` says how a key's pitch is reached, as `string.keys` of a preset; `mono`: one
-    string with many frets, on which a new note takes the old one's string."""
+    string with many frets, on which a new note takes the old one's string.
+
+    `strung` is the string itself, at its own pitch, without what plucks it. What touches it stays where it is on other
+    keys, too.
+    """
 
     strung: Strung
     lowest: int = 0  # MIDI keys
@@ -78,6 +93,7 @@ class Played:
     mono: bool = False
     exciter: Exciter = field(default_factory=Excitation)
     felt: Felt | None = None
+    rattles: tuple[Rattle, ...] = ()
 
 
 @dataclass(frozen=True)

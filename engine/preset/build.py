@@ -15,95 +15,110 @@ from engine.preset.materials import MATERIALS, steel_loss, tension_for, wire_den
 from engine.preset.parameters import PARAMETERS
 from engine.preset.playing import Controller
 from engine.preset.profiles import SURFACES
-from engine.preset.schema import KEYS, TABLE
+from engine.preset.schema import CHOOSING, KEYS, TABLE
+from engine.preset.scope import Scope, network_key, parts
 from engine.units import QUANTITIES
 
 _LOSS_TERMS = ("s0", "s1", "s2", "s3")
 _ROUNDING = 1e-9  # metres by which a barrier may seem to leave its table
 
 
-def build_problem(values: Values) -> Problem | None:
-    """The problem that a preset describes; None if anything was complained about."""
-    _demand_what_is_required(values)
-    _demand_a_tuned_wire(values)
-    _refuse_keys_of_other_profiles(values)
-    if (
-        not values.refused("model")
-        and not values.refused("quality")
-        and (values["model"], values["quality"]) == ("fd", "best")
-    ):
-        values.refuse("quality", "is of model: modal; a grid is solved in one way, remove it")
-    string = values.attempt(_string)
-    barrier = values.attempt(_barrier)
-    contact = values.attempt(_contact)
-    excitation = values.attempt(_excitation)
-    pickups = [values.attempt(partial(_pickup, path=path)) for path in values.instances("pickups")]
-    if values.complaints or string is None or contact is None or excitation is None:
+def build_problem(scope: Scope) -> Problem | None:
+    """What a preset says of one string; None if anything was complained about."""
+    _demand_what_is_required(scope)
+    scope.attempt(_demand_a_tuned_wire)
+    _refuse_keys_of_others(scope)
+    string = scope.attempt(_string)
+    barrier = scope.attempt(_barrier)
+    contact = scope.attempt(_contact)
+    excitation = scope.attempt(_excitation)
+    pickups = [scope.attempt(partial(_pickup, path=path)) for path in scope.instances("pickups")]
+    if scope.values.complaints or string is None or contact is None or excitation is None:
         return None
     heard = tuple(pickup for pickup in pickups if pickup) or (Pickup(),)
     problem = Problem(string, barrier, contact, excitation, heard)
     # Extents, positions and heights are judged where contact points are made; one model's points stand for both.
-    values.attempt(lambda _: problem.modal_points())
+    scope.attempt(lambda _: problem.modal_points())
     return problem
 
 
-def _demand_what_is_required(values: Values) -> None:
+def refuse_models(values: Values) -> None:
+    """Ways of solving that do not go together."""
+    if values.refused("model") or values.refused("quality"):
+        return
+    grid, best = values["model"] == "fd", values["quality"] == "best"
+    if grid and best:
+        values.refuse("quality", "is of model: modal; a grid is solved in one way, remove it")
+    said = network_key(values) if grid or best else ""
+    if said and grid:
+        values.refuse("model", f"fd is of a string by itself, and {said} asks for more; take modal")
+    elif said:
+        values.refuse("quality", f"best is of a string by itself, and {said} asks for more; remove it")
+
+
+def _demand_what_is_required(scope: Scope) -> None:
     for key in TABLE:
         group, _, word = key.name.rpartition(".")
-        for place in values.instances(group) if key.required else ():
-            _demand(values, key, f"{place}.{word}")
+        for place in scope.instances(group) if key.required else ():
+            _demand(scope, key, f"{place}.{word}")
 
 
-def _demand(values: Values, key: Key, path: str) -> None:
+def _demand(scope: Scope, key: Key, path: str) -> None:
     group, _, word = path.rpartition(".")
-    wanted = (group == "string" or values.given(group)) and not values.refused(path)
+    wanted = (group == "string" or scope.given(group)) and not scope.refused(path)
     if wanted and key.profiles:
-        wanted = not values.refused("barrier.profile") and values["barrier.profile"] in key.profiles
-    if wanted and not values.given(path):
+        wanted = not scope.refused("barrier.profile") and scope["barrier.profile"] in key.profiles
+    if wanted and not scope.given(path):
         example = f"{word}: {QUANTITIES[key.unit][1]}" if key.kind == "number" else "it"
-        values.refuse(path, f"is required; add {example}")
+        scope.refuse(path, f"is required; add {example}")
 
 
-def _demand_a_tuned_wire(values: Values) -> None:
+def _demand_a_tuned_wire(scope: Scope) -> None:
     """Density, or diameter and material; tension, or pitch: neither too little nor too much."""
-    if values.refused("string"):
+    if scope.refused("string"):
         return
     density, stiffness, diameter, material, tension, tuned = (
-        values.given(f"string.{word}") for word in ("density", "stiffness", "diameter", "material", "tension", "tuned")
+        scope.given(f"string.{word}") for word in ("density", "stiffness", "diameter", "material", "tension", "tuned")
     )
     if diameter != material:
-        values.refuse(f"string.{'material' if diameter else 'diameter'}", "is required beside the other one; add it")
+        scope.refuse(f"string.{'material' if diameter else 'diameter'}", "is required beside the other one; add it")
     elif not density and not diameter:
-        values.refuse("string.density", "is required; add it, or diameter and material")
-    elif density and stiffness and diameter:
-        values.refuse("string.diameter", "has no effect beside density and stiffness; remove one of the three")
-    if tension and tuned and not values.refused("string.tuned"):
-        values.refuse("string.tuned", "contradicts string.tension; keep one of them")
-    if not tension and not tuned:
-        values.refuse("string.tension", "is required; add it, or tuned: with a pitch")
+        scope.refuse("string.density", "is required; add it, or diameter and material")
+    elif density and stiffness and diameter and not scope["string.stretching"]:
+        scope.refuse("string.diameter", "has no effect beside density and stiffness; remove one of the three")
+    if tension and tuned and not scope.refused("string.tuned"):
+        scope.refuse("string.tuned", "contradicts string.tension; keep one of them")
+    reached = scope.sympathetic and scope["string.keys"] == "tension"
+    if not tension and not tuned and not reached:
+        scope.refuse("string.tension", "is required; add it, or tuned: with a pitch")
 
 
-def _refuse_keys_of_other_profiles(values: Values) -> None:
-    if not values.given("barrier.profile") or values.refused("barrier.profile"):
-        return
-    profile = values["barrier.profile"]
-    for key in TABLE:
-        if key.profiles and profile not in key.profiles and values.given(key.name) and not values.refused(key.name):
-            values.refuse(key.name, f"belongs to profile: {' or '.join(key.profiles)}, not to {profile}; remove it")
+def _refuse_keys_of_others(scope: Scope) -> None:
+    """Keys that belong to another profile or exciter than the one that was chosen."""
+    for group, chooser in CHOOSING.items():
+        if not scope.given(group) or scope.refused(chooser) or scope[chooser] is None:
+            continue
+        chosen, word = scope[chooser], chooser.rpartition(".")[2]
+        for key in TABLE:
+            mine = key.name.startswith(f"{group}.") and key.profiles
+            if mine and chosen not in key.profiles and scope.given(key.name) and not scope.refused(key.name):
+                scope.refuse(key.name, f"belongs to {word}: {' or '.join(key.profiles)}, not to {chosen}; remove it")
 
 
-def _string(values: Values) -> String:
-    length, density, stiffness = (values[f"string.{word}"] for word in ("length", "density", "stiffness"))
-    if values.given("string.material") or values.given("string.diameter"):
-        material, diameter = MATERIALS[values["string.material"]], values["string.diameter"]
+def _string(scope: Scope) -> String:
+    length, density, stiffness = (scope[f"string.{word}"] for word in ("length", "density", "stiffness"))
+    if scope.given("string.material") or scope.given("string.diameter"):
+        material, diameter = MATERIALS[scope["string.material"]], scope["string.diameter"]
         density = wire_density(material, diameter) if density is None else density
         stiffness = wire_stiffness(material, diameter) if stiffness is None else stiffness
     stiffness = stiffness or 0.0
-    tension = values["string.tension"]
-    if values.given("string.tuned"):
-        tension = _tension(values["string.tuned"], length, density, stiffness)
+    tension = scope["string.tension"]
+    if scope.given("string.tuned"):
+        tension = _tension(scope["string.tuned"], length, density, stiffness)
+    elif tension is None:  # of one that answers, and is reached by its tension
+        tension = tension_for(scope.pitches[0], length, density, stiffness)
     string = String(length, density, tension, stiffness)
-    loss = {term: values[f"string.loss.{term}"] for term in _LOSS_TERMS if values.given(f"string.loss.{term}")}
+    loss = {term: scope[f"string.loss.{term}"] for term in _LOSS_TERMS if scope.given(f"string.loss.{term}")}
     return String(length, density, tension, stiffness, Loss(**loss) if loss else steel_loss(string))
 
 
@@ -115,51 +130,51 @@ def _tension(pitch: float, length: float, density: float, stiffness: float) -> f
     return tension
 
 
-def _barrier(values: Values) -> Barrier | Obstacles | None:
-    if not values.given("barrier"):
+def _barrier(scope: Scope) -> Barrier | Obstacles | None:
+    if not scope.given("barrier"):
         return None
-    profile, height = values["barrier.profile"], values["barrier.height"]
-    start, stop = _extent(values)
+    profile, height = scope["barrier.profile"], scope["barrier.height"]
+    start, stop = _extent(scope)
     if profile == "points":
-        positions, heights = zip(*values["barrier.at"], strict=True)
+        positions, heights = zip(*scope["barrier.at"], strict=True)
         for x in positions:
             if not start <= x <= stop:
                 raise PhysicsError("barrier.at", x, f"lies outside the barrier, {start:g} to {stop:g} m", "move it")
         return Obstacles(positions, heights, height)
     surface = SURFACES[profile]
-    made = surface.make(start, *(values[key.name] for key in surface.keys))
-    points = values["barrier.points"]
+    made = surface.make(start, *(scope[key.name] for key in surface.keys))
+    points = scope["barrier.points"]
     return Barrier(made, start, stop, None if points == AUTO else points, height)
 
 
-def _extent(values: Values) -> tuple[float, float]:
+def _extent(scope: Scope) -> tuple[float, float]:
     """From where to where: the whole string or the whole table, unless the preset says otherwise."""
-    start, stop = values["barrier.from"], values["barrier.to"]
-    if values["barrier.profile"] != "table":
-        return start, values["string.length"] if stop is None else stop
-    x = [place for place, _ in values["barrier.table"]]
+    start, stop = scope["barrier.from"], scope["barrier.to"]
+    if scope["barrier.profile"] != "table":
+        return start, scope["string.length"] if stop is None else stop
+    x = [place for place, _ in scope["barrier.table"]]
     ends = {"barrier.from": x[0], "barrier.to": x[-1]}
     for key in ends:
-        if values.given(key):
-            ends[key] = values[key]
+        if scope.given(key):
+            ends[key] = scope[key]
             if not x[0] - _ROUNDING <= ends[key] <= x[-1] + _ROUNDING:
                 limit = f"must lie inside the table, {x[0]:g} to {x[-1]:g} m"
                 raise PhysicsError(key, ends[key], limit, "move it or extend the table")
     return ends["barrier.from"], ends["barrier.to"]
 
 
-def _contact(values: Values) -> Contact:
-    return Contact(values["contact.stiffness"], values["contact.exponent"], values["contact.damping"])
+def _contact(scope: Scope) -> Contact:
+    return Contact(scope["contact.stiffness"], scope["contact.exponent"], scope["contact.damping"])
 
 
-def _excitation(values: Values) -> Excitation:
-    position, force, duration, shape = (values[f"excitation.{w}"] for w in ("position", "force", "duration", "shape"))
+def _excitation(scope: Scope) -> Excitation:
+    position, force, duration, shape = (scope[f"excitation.{w}"] for w in ("position", "force", "duration", "shape"))
     return Excitation(position, force, duration, shape=shape)
 
 
-def _pickup(values: Values, path: str) -> Pickup:
-    kind, at, pan = (values[f"{path}.{word}"] for word in ("kind", "at", "pan"))
-    if kind in AT_AN_END and not values.given(f"{path}.at"):
+def _pickup(scope: Scope, path: str) -> Pickup:
+    kind, at, pan = (scope[f"{path}.{word}"] for word in ("kind", "at", "pan"))
+    if kind in AT_AN_END and not scope.given(f"{path}.at"):
         at = 0.0
     try:
         return Pickup(at, kind, pan)
@@ -184,7 +199,7 @@ def _controller(values: Values, path: str) -> Controller | None:
         return None
     source, to, (low, high) = (values[f"{path}.{word}"] for word in ("source", "to", "range"))
     parameter = PARAMETERS[to]
-    if parameter.needs and not values.given(parameter.needs):
+    if parameter.needs and not any(Scope(values, own).given(parameter.needs) for own in parts(values)):
         limit, remedy = f"there is no {parameter.needs} to move", f"remove it, or add a {parameter.needs}"
         raise PhysicsError(f"{path}.to", to, limit, remedy)
     if parameter.inside:

@@ -9,10 +9,12 @@ from typing import Any, TypeVar
 
 from engine.errors import PhysicsError, PresetError
 from engine.preset import kinds
+from engine.preset.assembly import Blowing, Plucking
 from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node, plain_value
 from engine.preset.key import Key
-from engine.preset.schema import GROUPS, KEYS, REPEATED, TABLE, nearest, plain
+from engine.preset.network_keys import HAMMER
+from engine.preset.schema import GROUPS, KEYS, REPEATED, TABLE, nearest, own_of, plain
 
 T = TypeVar("T")
 
@@ -27,7 +29,7 @@ class Values:
     def __init__(self, root: Node, folder: Path | None, complaints: Complaints) -> None:
         self.complaints = complaints
         self.doubts: list[str] = []  # about what is accepted, and yet may not be meant
-        self._counts = dict.fromkeys(REPEATED, 0)
+        self._counts: dict[str, int] = {}
         self._folder = folder
         self._places = {"": root.place}
         self._refused: set[str] = set()
@@ -66,7 +68,9 @@ class Values:
 
     def instances(self, group: str) -> list[str]:
         """The paths of a group: its name, or an item each where it is a list."""
-        return [f"{group}.{index}" for index in range(self._counts[group])] if group in REPEATED else [group]
+        if plain(group) not in REPEATED:
+            return [group]
+        return [f"{group}.{index}" for index in range(self._counts.get(group, 0))]
 
     def __getitem__(self, path: str) -> Any:
         if self.refused(path):
@@ -78,6 +82,10 @@ class Values:
         written = self._written.get(path, "(not given)")
         self.complaints.about(self.place(path), path, written, message, physical=physical)
         self._refused.add(path)
+
+    def doubt(self, path: str, message: str) -> None:
+        """Note what is accepted, and yet may not be meant."""
+        self.doubts.append(f"{self.place(path)}: {path} = {shown(self._written.get(path, '(not given)'))}: {message}")
 
     def refused(self, path: str) -> bool:
         """Whether this key, or a group around it, was complained about."""
@@ -103,28 +111,29 @@ class Values:
                 continue
             self._places[full] = node.place
             self._written[full] = plain_value(node)
+            name = plain(full)
             if node.refused:
                 self._refused.add(full)
             elif "." in word:
                 self.refuse(full, "keys stand in groups; write the part after the dot below the part before it")
-            elif plain(full) not in KEYS and full not in GROUPS:
+            elif name not in KEYS and name not in GROUPS:
                 self.refuse(full, f"there is no such key; {nearest(full)}")
-            elif full in REPEATED:
+            elif name in REPEATED:
                 self._walk_list(full, node, leaves)
-            elif full == "string.tuned" and isinstance(node.value, dict):
-                self._walk_tuned(node.value, leaves)
-            elif full not in GROUPS:
+            elif name == "string.tuned" and isinstance(node.value, dict):
+                self._walk_tuned(full, node.value, leaves)
+            elif name not in GROUPS:
                 leaves[full] = node
             elif isinstance(node.value, dict):
                 self._walk(node.value, full, leaves)
             else:
-                inside = ", ".join(name[len(full) + 1 :] for name in KEYS if name.startswith(f"{full}."))
+                words = (key[len(name) + 1 :].partition(".")[0] for key in KEYS if key.startswith(f"{name}."))
+                inside = ", ".join(dict.fromkeys(words))
                 self.refuse(full, f"must be a group of keys; write {full}: with {inside} below it")
 
     def _walk_list(self, group: str, node: Node, leaves: dict[str, Node]) -> None:
-        fewest, most, example = REPEATED[group]
+        fewest, most, what, example = REPEATED[plain(group)]
         if not isinstance(node.value, list) or not fewest <= len(node.value) <= most:
-            what = "pickups" if group == "pickups" else "controllers"
             self.refuse(group, f"must be a list of {fewest} to {most} {what}; write it like [{example}]")
             return
         self._counts[group] = len(node.value)
@@ -137,17 +146,17 @@ class Values:
             elif not item.refused:
                 self.refuse(path, f"must be a group; write it like {example}")
 
-    def _walk_tuned(self, entries: dict[str, Node], leaves: dict[str, Node]) -> None:
+    def _walk_tuned(self, path: str, entries: dict[str, Node], leaves: dict[str, Node]) -> None:
         """`tuned: {pitch: F#3}` is `tuned: F#3`."""
         for word, node in entries.items():
             if word == "pitch":
-                leaves["string.tuned"] = node
-                self._written["string.tuned"] = plain_value(node)
+                leaves[path] = node
+                self._written[path] = plain_value(node)
             else:
-                message = "there is no such key; known in string.tuned: pitch"
-                self.complaints.about(node.place, f"string.tuned.{word}", plain_value(node), message)
+                message = f"there is no such key; known in {path}: pitch"
+                self.complaints.about(node.place, f"{path}.{word}", plain_value(node), message)
         if "pitch" not in entries:
-            self.refuse("string.tuned", "must name a pitch; write it like F#3 or {pitch: F#3}")
+            self.refuse(path, "must name a pitch; write it like F#3 or {pitch: F#3}")
 
     def _parse(self, key: Key, path: str, node: Node) -> None:
         try:
@@ -177,11 +186,26 @@ class Values:
             return kinds.span(key, path, value, KEYS[target])
         if key.name == "contact.stiffness":
             return self._contact_stiffness(key, path, value)
+        if key.name == "exciter.stiffness":
+            return kinds.number(key, path, value, f"N/m^{self._exponent(path):g}")
         return kinds.READERS[key.kind](key, path, value)
+
+    def nearest_given(self, name: str, one: str) -> str:
+        """Where a key stands for one of several strings: among its own, or for all of them."""
+        own = f"{one}.{name}"
+        return own if one and self.given(own) else name
+
+    def _exponent(self, path: str) -> float:
+        """Of an exciter's law."""
+        one = own_of(path)
+        given = self[self.nearest_given("exciter.exponent", one)]
+        hammer = self[self.nearest_given("exciter.kind", one)] == HAMMER
+        return given if given is not None else (Blowing().felt if hammer else Plucking().tip).exponent
 
     def _contact_stiffness(self, key: Key, path: str, value: object) -> float:
         """Its unit follows the exponent, and whether the barrier is spread or at points."""
-        exponent, profile = self["contact.exponent"], self["barrier.profile"]
+        one = own_of(path)
+        exponent, profile = (self[self.nearest_given(name, one)] for name in ("contact.exponent", "barrier.profile"))
         spread, lumped = f"N/m^{exponent + 1:g}", f"N/m^{exponent:g}"
         units = {None: (lumped, spread), "points": (lumped,)}.get(profile, (spread,))
         for unit in units[:-1]:  # without a barrier, either will do

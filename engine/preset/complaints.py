@@ -33,7 +33,9 @@ class Complaints:
         return bool(self._lines)
 
     def add(self, place: Place, message: str, *, physical: bool = False) -> None:
-        """Note an error; past a sensible number of them, give up."""
+        """Note an error, once; past a sensible number of them, give up."""
+        if (place, message) in self._lines:
+            return
         self._lines.append((place, message))
         self._all_physical &= physical
         if len(self._lines) >= MAX_COMPLAINTS:

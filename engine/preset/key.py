@@ -21,7 +21,7 @@ class Key:
     high: float = inf
     choices: tuple[object, ...] = ()
     required: bool = False  # where its group (and its profile) is given
-    profiles: tuple[str, ...] = ()  # the barrier profiles it belongs to; all if empty
+    profiles: tuple[str, ...] = ()  # the barrier's profiles, or the exciter's kinds, it belongs to; all if empty
     replaces: tuple[str, ...] = ()  # what an override of this key makes moot in the preset
     usual: tuple[float, float] = (0.0, inf)  # a number without unit above these is asked about: is another unit meant?
     units: tuple[str, ...] = ()  # which ones people think in

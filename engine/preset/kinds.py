@@ -21,17 +21,21 @@ from engine.preset.files import beside, read_rows
 from engine.preset.key import AUTO, Key
 from engine.preset.playing import RESERVED
 from engine.preset.tuning import Tuning, load_tuning
-from engine.units import is_bare, parse_pitch, parse_quantity
+from engine.units import is_bare, note_to_key, parse_pitch, parse_quantity
 
 Pairs = tuple[tuple[float, float], ...]
 
 LARGEST = 100.0  # metres: any x or height beyond is a slip of units
 LONGEST_WORD = 30  # characters of a tag
+HIGHEST_KEY = 127
 STEEPEST = 1e15  # of a polynomial's coefficients: sixteen of them stay finite over any string
 
 _SECONDS = r"[0-9]*\.?[0-9]+"
 _NOTE = re.compile(rf"(?:[A-Ga-g][#b♯♭]?-?[0-9]{{1,2}}|[0-9]{{1,3}}):{_SECONDS}:{_SECONDS}(?::[0-9]{{1,3}})?")
 _CONTROLLER = re.compile(r"cc([0-9]{1,3})")
+_KEY = r"[A-Ga-g][#b♯♭]?-?[0-9]{1,2}"
+_RANGE = re.compile(rf"({_KEY})(?:\s*[-–]\s*({_KEY}))?")
+_YES, _NO = (True, "yes", "true", "on"), (False, "no", "false", "off")
 
 
 def text(key: Key, path: str, value: object) -> str:
@@ -117,12 +121,57 @@ def pitch(key: Key, path: str, value: object) -> float:
 
 def level(key: Key, path: str, value: object) -> float:
     """A level in dB, with or without its unit."""
-    bare = re.sub(r"(?i)\s*dB\s*$", "", value) if isinstance(value, str) else value
+    return _within(key, path, _called(value, r"(?i:dB)", "a level in dB", "-6 dB"), "dB")
+
+
+def angle(key: Key, path: str, value: object) -> float:
+    """An angle in degrees, with or without its unit."""
+    return _within(key, path, _called(value, r"°|deg", "an angle in degrees", "30°"), "°")
+
+
+def cents(key: Key, path: str, value: object) -> float:
+    """An interval in cents, with or without its unit."""
+    return _within(key, path, _called(value, r"cents?|ct", "an interval in cents", "3 cents"), "cents")
+
+
+def _called(value: object, unit: str, what: str, example: str) -> float:
+    """A number behind which a unit may stand that has no dimension."""
+    bare = re.sub(rf"\s*(?:{unit})\s*$", "", value) if isinstance(value, str) else value
     try:
-        found = parse_quantity(bare, "")
+        return parse_quantity(bare, "")
     except PresetError:
-        raise PresetError("must be a level in dB; write it like -6 dB") from None
-    return _within(key, path, found, "dB")
+        raise PresetError(f"must be {what}; write it like {example}") from None
+
+
+def ratio(key: Key, path: str, value: object) -> float:
+    """A ratio of pitches: 2, 1.5 or 3/2."""
+    words = value.split("/") if isinstance(value, str) else [value]
+    try:
+        above, below = (parse_quantity(word, "") for word in (*words, 1.0)[:2])
+        found = above / below if len(words) < 3 else 0.0
+    except (PresetError, ZeroDivisionError):
+        raise PresetError("must be a ratio of pitches; write it like 2 or 3/2") from None
+    return _within(key, path, found, "")
+
+
+def switch(key: Key, path: str, value: object) -> bool:
+    """Yes or no, in any of YAML's words for them."""
+    word = value.strip().lower() if isinstance(value, str) else value
+    if isinstance(word, bool | str) and word in (*_YES, *_NO):
+        return word in _YES
+    raise PresetError("must be yes or no; write one of them")
+
+
+def keys(key: Key, path: str, value: object) -> tuple[int, int]:
+    """The lowest and the highest of a range of keys: C2-C5, or one key."""
+    match = _RANGE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise PresetError("must be keys; write them like E2-G#2, or E2")
+    low = note_to_key(match[1])
+    high = note_to_key(match[2]) if match[2] else low
+    if not 0 <= low <= high <= HIGHEST_KEY:
+        raise PresetError("must be keys that go up, from C-1 to G9 at most; write them like E2-G#2")
+    return low, high
 
 
 def source(key: Key, path: str, value: object) -> str:
@@ -156,6 +205,30 @@ def numbers(key: Key, path: str, value: object) -> tuple[float, ...]:
         found.append(parse_quantity(item, f"m^{1 - power}"))
         require(path, found[-1], minimum=-STEEPEST, maximum=STEEPEST, unit=f" in item {power + 1}")
     return tuple(found)
+
+
+def weights(key: Key, path: str, value: object) -> tuple[float, ...]:
+    """Plain numbers."""
+    found = tuple(parse_quantity(item, "") for item in _items(key, value, "[1, -0.5]"))
+    for item in found:
+        require(path, item, minimum=-LARGEST, maximum=LARGEST)
+    return found
+
+
+def angles(key: Key, path: str, value: object) -> tuple[float, ...]:
+    """Angles in degrees."""
+    found = tuple(_called(item, r"°|deg", "angles in degrees", "[0°, 90°]") for item in _items(key, value, "[0°, 90°]"))
+    for item in found:
+        require(path, item, minimum=-180.0, maximum=180.0, unit="°")
+    return found
+
+
+def pitches(key: Key, path: str, value: object) -> tuple[float, ...]:
+    """Notes or frequencies, in Hz."""
+    found = tuple(parse_pitch(item) for item in _items(key, value, "[C#4, D4, 330 Hz]"))
+    for item in found:
+        require(path, item, minimum=1.0, maximum=20e3, unit=" Hz")
+    return found
 
 
 def pairs(key: Key, path: str, value: object) -> Pairs:
@@ -221,6 +294,14 @@ READERS: dict[str, Callable[[Key, str, object], Any]] = {
     "count": count,
     "pitch": pitch,
     "level": level,
+    "angle": angle,
+    "cents": cents,
+    "ratio": ratio,
+    "switch": switch,
+    "range": keys,
+    "weights": weights,
+    "angles": angles,
+    "pitches": pitches,
     "source": source,
     "notes": notes,
     "numbers": numbers,

@@ -13,8 +13,9 @@ from typing import Any
 
 from engine.errors import PhysicsWarning, PresetError
 from engine.physics.problem import Problem
+from engine.preset.assemble import build_instrument
 from engine.preset.assembly import Assembly
-from engine.preset.build import build_controllers, build_problem
+from engine.preset.build import build_controllers, refuse_models
 from engine.preset.check import Values
 from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node, read_object, read_yaml
@@ -82,7 +83,8 @@ def load_text(text: str, name: str, folder: Path | None = None) -> tuple[Preset,
 def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Preset, Values]:
     """What a tree describes, once all of it has been checked."""
     values = Values(root, folder, complaints)
-    problem = build_problem(values)
+    refuse_models(values)
+    problem, assembly = build_instrument(values)
     controllers = build_controllers(values)
     complaints.raise_if_any()
     for doubt in values.doubts:
@@ -93,7 +95,7 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
         about=values["about"],
         model=values["model"],
         quality=values["quality"],
-        keys=values["string.keys"],
+        keys=assembly.played[0].keys if assembly else values["string.keys"],
         oversample=values["oversample"],
         polyphony=values["polyphony"],
         problem=problem,
@@ -104,6 +106,7 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
         tracking=Tracking(*(values[f"tracking.{word}"] for word in ("duration", "force", "position", "release"))),
         controllers=controllers,
         phrase=values["phrase"],
+        assembly=assembly,
         source=root.place.name,
         family=values["family"],
         tags=values["tags"] or (),

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node, read_object, read_yaml
 from engine.preset.files import as_written
-from engine.preset.schema import KEYS, TABLE, plain
+from engine.preset.schema import CHOOSING, KEYS, TABLE, own_of, plain
 
 Overrides = Mapping[str, object] | Sequence[str] | None
 
@@ -58,18 +58,23 @@ def _flat(path: str, node: Node) -> Iterator[tuple[str, Node]]:
 def made_moot(path: str, value: object) -> tuple[str, ...]:
     """The keys that say nothing any more where this one has a value."""
     path = path.removesuffix(".pitch")
-    if value is None or plain(path) not in KEYS:
+    name, one = plain(path), own_of(path)
+    if value is None or name not in KEYS:
         return ()
-    if path == "barrier.profile":
-        return tuple(key.name for key in TABLE if key.profiles and value not in key.profiles)
-    return KEYS[plain(path)].replaces
+    group = name.partition(".")[0]
+    moot = KEYS[name].replaces
+    if name == CHOOSING.get(group):
+        others = (key for key in TABLE if key.profiles and key.name.startswith(f"{group}."))
+        moot = tuple(key.name for key in others if value not in key.profiles)
+    return tuple(f"{one}.{key}" for key in moot) if one else moot
 
 
 def _remove(root: Node, words: list[str]) -> None:
     for word in words[:-1]:
-        if not isinstance(root.value, dict) or word not in root.value:
+        child = _child(root, word)
+        if child is None:
             return
-        root = root.value[word]
+        root = child
     if isinstance(root.value, dict):
         root.value.pop(words[-1], None)
 

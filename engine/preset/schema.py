@@ -11,15 +11,29 @@ from engine.physics.excitation import SHAPES, Excitation
 from engine.physics.problem import PICKUP_KINDS, Contact, Pickup
 from engine.preset.key import AUTO, Key
 from engine.preset.materials import MATERIALS
+from engine.preset.network_keys import (
+    ANGLE,
+    MOST_COURSES,
+    MOST_MODES,
+    MOST_PORTS,
+    MOST_STRINGS,
+    OF_A_BARRIER,
+    OF_A_STRING,
+    PARTS,
+    STANDING,
+    STRINGS,
+)
 from engine.preset.parameters import PARAMETERS
 from engine.preset.playing import MAX_CONTROLLERS, Tracking, Velocity
 from engine.preset.profiles import SURFACES, own
 
 PROFILES = (*SURFACES, "points")  # surfaces are distributed along the string, points are lumped
 _WIRE = ("string.density", "string.stiffness")  # what diameter and material stand for
-_RANGES = {"tuning": "text", "source": "pressure, wheel, cc1 to cc119", "span": "2 values"}  # of kinds without numbers
+_RANGES = {  # of kinds without numbers
+    "tuning": "text", "source": "pressure, wheel, cc1 to cc119", "span": "2 values", "range": "keys",
+}  # fmt: skip
 MAX_PICKUPS = 16
-
+LISTED = ("numbers", "pairs", "table", "weights", "angles", "pitches")  # kinds of lists
 
 _PLACES = {"usual": (1e-3, 5.0), "units": ("mm", "cm")}  # of the barrier along the string
 _HEIGHTS = {"usual": (1e-5, 0.05), "units": ("mm",)}
@@ -31,6 +45,12 @@ def _number(name: str, unit: str, limits: tuple[float, float], default: float | 
 
 def _choice(name: str, choices: tuple[str, ...], default: str | None, meaning: str) -> Key:
     return Key(name, "choice", meaning, default, choices=choices)
+
+
+def _groups(group: str) -> list[str]:
+    """A group and those around it, from outside: body, body.modes."""
+    words = group.split(".") if group else []
+    return [".".join(words[: n + 1]) for n in range(len(words))]
 
 
 TABLE = (
@@ -88,6 +108,7 @@ TABLE = (
         "string.keys", ("tension", "length"), "tension",
         "How keys other than the string's own are reached: by its tension or by its length.",
     ),
+    *OF_A_STRING,
     Key(
         "barrier.profile", "choice",
         "Height b(x) above the resting string, x from the end at 0, both in metres. "
@@ -116,6 +137,7 @@ TABLE = (
         "each key's modes tell apart, which for M modes is length/(M + 1), and the profile's curvature asks for.",
         AUTO, low=1, high=2000, profiles=tuple(SURFACES),
     ),
+    *OF_A_BARRIER,
     # Before the stiffness, whose unit follows it.
     _number("contact.exponent", "", (1.0, 10.0), Contact.exponent, "Exponent of the contact's power law."),
     _number(
@@ -133,6 +155,10 @@ TABLE = (
         "excitation.shape", SHAPES, Excitation.shape,
         "Course of the force: a raised cosine, as of a plectrum; or drawn by a finger, which lets go at the end.",
     ),
+    ANGLE,
+    *PARTS,
+    *STRINGS,
+    *STANDING,
     _number(
         "pickups.at", "", (0.0, 1.0), Pickup.at,
         "Where a pickup hears the string, a fraction of length; for a force an end, 0 (without `at`) or 1.",
@@ -216,16 +242,34 @@ TABLE = (
 )  # fmt: skip
 
 KEYS = {key.name: key for key in TABLE}
-GROUPS = ("string", "string.loss", "barrier", "contact", "excitation", "pickups", "velocity", "tracking", "map")
-REPEATED = {  # groups that come several times: fewest, most, and how to write them
-    "pickups": (1, MAX_PICKUPS, "{at: 0.1, kind: displacement}"),
-    "map": (0, MAX_CONTROLLERS, "{source: wheel, to: barrier.height, range: [0 mm, 0.2 mm]}"),
+GROUPS = tuple(
+    dict.fromkeys(group for key in TABLE for group in _groups(key.name.rpartition(".")[0]))  # each behind what it is in
+)
+REPEATED = {  # groups that come several times: fewest, most, what they are, and how to write one
+    "strings": (1, MOST_STRINGS, "strings", "{played: E2-G#2, string: {tuned: E2}}"),
+    "ports": (1, MOST_PORTS, "things", "{at: 0.25, mass: 3 g}"),
+    "planes": (1, 2, "planes", "{angle: 90°, detuned: 0.5 cents}"),
+    "courses": (1, MOST_COURSES, "strings", "{detuned: 2 cents}"),
+    "body.modes": (1, MOST_MODES, "modes", "{frequency: 104 Hz, quality: 29, mass: 112 g}"),
+    "pickups": (1, MAX_PICKUPS, "pickups", "{at: 0.1, kind: displacement}"),
+    "map": (0, MAX_CONTROLLERS, "controllers", "{source: wheel, to: barrier.height, range: [0 mm, 0.2 mm]}"),
 }
+# What each of several strings may have of its own, before what the preset says for all of them.
+OWN = ("string", "barrier", "contact", "excitation", "exciter", "damper", "ports", "planes", "courses")
+CHOOSING = {"barrier": "barrier.profile", "exciter": "exciter.kind"}  # which key of a group others of it belong to
+_ITEM = re.compile(rf"\b({'|'.join(REPEATED).replace('.', '[.]')})[.][0-9]+(?=[.]|$)")
+_OF_ONE = re.compile(rf"^strings[.](?=(?:{'|'.join(OWN)})(?:[.]|$))")
 
 
 def plain(path: str) -> str:
-    """The name in the table of a path in a preset: pickups.0.at is pickups.at."""
-    return re.sub(r"^(pickups|map)\.[0-9]+(?=\.|$)", r"\1", path)
+    """The name in the table of a path in a preset: of pickups.0.at pickups.at, of strings.2.string.keys string.keys."""
+    return _OF_ONE.sub("", _ITEM.sub(r"\1", path))
+
+
+def own_of(path: str) -> str:
+    """Which of several strings a path belongs to, as strings.2; "" where it is for all."""
+    match = re.match(r"strings[.][0-9]+(?=[.]|$)", path)
+    return match[0] if match else ""
 
 
 def nearest(path: str) -> str:
@@ -233,6 +277,8 @@ def nearest(path: str) -> str:
     group, _, word = plain(path)[-100:].rpartition(".")
     names = {name: name.rpartition(".") for name in reversed([*KEYS, *GROUPS])}
     beside = {own: name for name, (around, _, own) in names.items() if around == group}
+    if group == "strings":
+        beside |= {own: own for own in reversed(OWN)}
     anywhere = {own: name for name, (_, _, own) in names.items()}
     close = (
         [word] if word in anywhere else get_close_matches(word, beside, n=1) or get_close_matches(word, anywhere, n=1)
@@ -271,7 +317,7 @@ def _limits(key: Key) -> str:
         return _RANGES[key.kind]
     if key.kind in ("text", "notes"):
         return f"{key.low:g} to {key.high:g} characters"
-    if key.kind in ("numbers", "pairs", "table"):
+    if key.kind in LISTED:
         return f"{key.low:g} to {key.high:g} items"
     return f"{key.low:g} to {key.high:g}"
 
@@ -279,4 +325,6 @@ def _limits(key: Key) -> str:
 def _default(key: Key) -> str:
     if key.required:
         return "required" + (f" for {', '.join(key.profiles)}" if key.profiles else "")
+    if isinstance(key.default, bool):
+        return "yes" if key.default else "no"
     return f"{key.default:g}" if isinstance(key.default, int | float) else str(key.default or "")

@@ -20,6 +20,7 @@ from engine.profiling.load import histogram
 from engine.profiling.rig import BenchTake
 from engine.profiling.sweep import Point, Section
 from engine.study.simulate import Simulation
+from engine.study.together import EnsembleSimulation
 
 # Which multiples of powers of ten are named on an axis whose ends are less than so far apart; none: equal steps.
 _STEPS: dict[float, tuple[int, ...]] = {2.0: (), 4.0: tuple(range(1, 10)), 8.0: (1, 2, 3, 5, 7), 100.0: (1, 2, 5)}
@@ -58,6 +59,37 @@ def plot(sim: Simulation, path: str | PathLike[str] | None = None) -> Any:
     if path is not None:
         _save(figure, path)
     vars(figure)["_repr_png_"] = lambda: _png(figure)  # what notebooks ask for
+    return figure
+
+
+def plot_ensemble(sim: EnsembleSimulation, path: str | PathLike[str] | None = None) -> Any:
+    """The same of an instrument of several strings: the struck one's shape, what is heard, the energy of every part."""
+    check(path)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 9), layout="constrained")
+    shapes, sound, energies = figure.subplots(3, 1)
+    figure.suptitle(f"{sim.preset.name}: {len(sim.strings)} strings at {sim.rate:g} Hz")
+    for time, u in zip(sim.snapshot_time, sim.snapshot_u, strict=True):
+        shapes.plot(sim.snapshot_x[0] * 1e3, u[0] * 1e3, lw=1, label=f"{time * 1e3:.3g} ms")
+    own = sim.contact_position[sim.contact_string == 0]
+    shapes.plot(own * 1e3, np.zeros(own.size), "k^", ms=3)
+    shapes.set(xlabel="x (mm)", ylabel="u (mm)", title=f"{sim.strings[0]}, and where it may be touched")
+    sound.plot(sim.time * 1e3, sim.sound, lw=0.7)
+    sound.set(xlabel="t (ms)", title="what is heard")
+    each = {f"{n + 1} {name}": sim.energy.strings[:, n] for n, name in enumerate(sim.strings)}
+    parts = {"contact": sim.energy.contact.sum(axis=1), "body": sim.energy.body, "hammers": sim.energy.hammers}
+    for name, value in (each | parts | {"lost": sim.energy.lost, "total": sim.energy.total}).items():
+        if (value > 0.0).any():
+            energies.plot(sim.time * 1e3, np.maximum(value, 0.0) * 1e3, lw=1.5 if name == "total" else 0.8, label=name)
+    title = f"energies; balance kept to {sim.energy_drift:.1e}"
+    energies.set(xlabel="t (ms)", ylabel="energy (mJ)", yscale="log", title=title)
+    for axes in (shapes, energies):
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(fontsize=7, ncols=4)
+    if path is not None:
+        _save(figure, path)
+    vars(figure)["_repr_png_"] = lambda: _png(figure)
     return figure
 
 

@@ -18,15 +18,21 @@ from engine.physics.grid import grid
 from engine.physics.record import Run
 from engine.physics.string import Array
 from engine.study.simulate import STREAMED, Energy, Order, Simulation, columns
+from engine.study.together import EnsembleOrder, EnsembleSimulation, Pieces
 
 _CHUNK = 2**16  # bytes copied at a time
+ORDER = (  # of the arrays of one string, as Simulation.save has them
+    *(f"energy_{name}" for name in Energy._fields),
+    *("snapshot_x", "snapshot_u", "time", "pickups", "contact_force", "contact_position", "snapshot_time"),
+    *("scheme", "rate", "preset"),
+)
 
 
 @dataclass
 class Summary:
     """A run in figures, gathered while its pieces go by; the same as those of the whole."""
 
-    order: Order
+    order: Order | EnsembleOrder
     steps: int = 0
     points: int = 0
     peaks: Array = field(default_factory=lambda: np.zeros(0))  # of each pickup
@@ -50,29 +56,31 @@ class Summary:
 
     def add(self, piece: dict[str, Array]) -> None:
         """The next steps."""
-        force, total = piece["contact_force"], piece["energy_total"]
-        balance = total + piece["energy_lost"] - piece["energy_work"]
-        peaks = np.abs(piece["pickups"]).max(axis=0)
+        force, total, work = piece["contact_force"], piece["energy_total"], piece["energy_work"]
+        balance = total + piece["energy_lost"] - work
+        peaks = np.abs(piece["sound"] if "sound" in piece else piece["pickups"]).max(axis=0)
         if self._balance is None:
             self._balance, self.peaks, self.points = balance[0], peaks, force.shape[1]
         self.steps += len(total)
         self.peaks = np.maximum(self.peaks, peaks)
         self.most_energy = max(self.most_energy, float(total.max()))
-        self._largest = max(self._largest, float(np.abs(total).max()))
+        most = np.abs(work).max() if "sound" in piece else 0.0  # what a hammer brought may have gone again
+        self._largest = max(self._largest, float(np.abs(total).max()), float(most))
         self._departure = max(self._departure, float(np.abs(balance - self._balance).max()))
         if force.size:
             self.least_force = min(self.least_force, float(force.min()))
             self.most_force = max(self.most_force, float(force.max()))
 
 
-def summarise(order: Order, sim: Simulation) -> Summary:
+def summarise(order: Order | EnsembleOrder, sim: Simulation | EnsembleSimulation) -> Summary:
     """Of a run in memory."""
     summary, energy = Summary(order), {f"energy_{name}": value for name, value in sim.energy._asdict().items()}
-    summary.add(energy | {"pickups": sim.pickups, "contact_force": sim.contact_force})
+    heard = {"sound": sim.sound} if isinstance(sim, EnsembleSimulation) else {"pickups": sim.pickups}
+    summary.add(energy | heard | {"contact_force": sim.contact_force})
     return summary
 
 
-def record(order: Order, target: Path | None) -> Summary:
+def record(order: Order | EnsembleOrder, target: Path | None) -> Summary:
     """Run an order and write every array to `target`, as `Simulation.save` does, or nowhere.
 
     The file appears whole or not at all. Memory does not grow with the run, but for the slow reference schemes.
@@ -85,6 +93,8 @@ def record(order: Order, target: Path | None) -> Summary:
         if tape:
             tape.add(piece)
 
+    if isinstance(order, EnsembleOrder):
+        return _record_ensemble(order, target)
     with ExitStack() as stack:
         tape = stack.enter_context(_tape(target)) if target else None
         if order.scheme in STREAMED:
@@ -93,8 +103,29 @@ def record(order: Order, target: Path | None) -> Summary:
             run = order.run(pulse(order.preset.problem.excitation, order.rate, order.steps))
             listen(run)
         if tape:
-            tape.finish(order, run)
+            which = np.searchsorted(run.log.at, order.snapshots)
+            snapshots = {"snapshot_x": run.x, "snapshot_u": run.snapshots[which]}
+            points = {"contact_position": run.points.position, "snapshot_time": order.snapshots / run.rate}
+            tape.finish(ORDER, snapshots | points | _named(order))
     return summary
+
+
+def _record_ensemble(order: EnsembleOrder, target: Path | None) -> Summary:
+    """The same of an instrument of several strings."""
+    summary, pieces = Summary(order), Pieces(order)
+    with ExitStack() as stack:
+        tape = stack.enter_context(_tape(target)) if target else None
+        for piece in pieces:
+            summary.add(piece)
+            if tape:
+                tape.add(piece)
+        if tape:
+            tape.finish((), pieces.small() | _named(order))
+    return summary
+
+
+def _named(order: Order | EnsembleOrder) -> dict[str, Array]:
+    return {"scheme": np.array(order.scheme), "rate": np.array(order.rate), "preset": np.array(order.preset.name)}
 
 
 def _force(order: Order) -> Array:
@@ -121,22 +152,10 @@ class _Tape:
             self._open[name].write(np.ascontiguousarray(rows).data)
         self._steps += len(piece["time"])
 
-    def finish(self, order: Order, run: Run) -> None:
-        """Everything into one archive: the bytes of numpy.savez_compressed."""
-        which = np.searchsorted(run.log.at, order.snapshots)
-        small = {
-            "snapshot_x": run.x,
-            "snapshot_u": run.snapshots[which],
-            "contact_position": run.points.position,
-            "snapshot_time": order.snapshots / run.rate,
-            "scheme": np.array(order.scheme),
-            "rate": np.array(run.rate),
-            "preset": np.array(order.preset.name),
-        }
-        names = [*(f"energy_{name}" for name in Energy._fields), "snapshot_x", "snapshot_u", "time", "pickups"]
-        names += ["contact_force", "contact_position", "snapshot_time", "scheme", "rate", "preset"]
+    def finish(self, order: tuple[str, ...], small: dict[str, Array]) -> None:
+        """Everything into one archive, in this order: the bytes of numpy.savez_compressed."""
         with zipfile.ZipFile(self._folder / "run.npz", "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
-            for name in names:
+            for name in order or (*self._open, *small):
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     if name in small:
                         np.lib.format.write_array(member, small[name], allow_pickle=False)

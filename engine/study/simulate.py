@@ -29,9 +29,11 @@ from engine.physics.string import Array
 from engine.preset.arguments import Quantity, si, whole, within
 from engine.preset.complaints import shown
 from engine.preset.loader import Preset, load_preset
+from engine.study.ensemble import ensemble
 from engine.study.played import LOUD, WantedNote, difference, key_of, nearest_key, played, struck, usual
+from engine.study.together import SCHEME, EnsembleOrder, EnsembleSimulation, perform_ensemble
 from engine.synth.budget import metered_time, piece
-from engine.synth.keys import Design
+from engine.synth.keys import BAND, Design
 
 Shape = Callable[[Array], Array]
 MOST_STEPS = 50_000_000
@@ -198,7 +200,7 @@ def simulate(
     band: Quantity | None = None,
     precision: str = "float64",
     **note: Unpack[WantedNote],
-) -> Simulation:
+) -> Simulation | EnsembleSimulation:
     """Run a preset's string and its excitation from t = 0, unfiltered, at sample_rate * oversample.
 
     `initial` gives the displacement over x from which the string is released at rest instead; the preset's force still
@@ -208,6 +210,9 @@ def simulate(
     `key` (a MIDI key or a note's name) takes the string of that key, `velocity` its pluck. An instrument's own note is
     still another: it keeps the modes below 20 kHz, or a grid that can be bent. `as_played=True` gives exactly that,
     before any gain; without it `Simulation.differs` says what is different.
+
+    An instrument of several strings is run as the network that it is: the strings of `key` with all that answers, or,
+    without one, all of them as they lie, the first one struck.
     """
     how = (seconds, sample_rate, oversample, scheme, snapshots, initial, overrides, band, precision)
     return perform(make_order(preset, *how, **note))
@@ -241,13 +246,18 @@ class Order:
         return "" if self.design else difference(self.preset, self.scheme, self.rate, self.band)
 
 
-def perform(order: Order) -> Simulation:
+def perform(order: Order | EnsembleOrder) -> Simulation | EnsembleSimulation:
     """Run an order in memory."""
+    if isinstance(order, EnsembleOrder):
+        return perform_ensemble(order)
     return _simulation(order, order.run(pulse(order.preset.problem.excitation, order.rate, order.steps)))
 
 
-def warm_up(order: Order) -> None:
+def warm_up(order: Order | EnsembleOrder) -> None:
     """Compile or load what the order needs, and find out whether it can be run: a single step of it."""
+    if isinstance(order, EnsembleOrder):
+        perform_ensemble(replace(order, steps=1, snapshots=order.snapshots[:0]))
+        return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PhysicsWarning)  # the run itself will tell
         replace(order, steps=1, snapshots=order.snapshots[:0]).run(np.zeros(1))
@@ -265,14 +275,19 @@ def make_order(
     band: Quantity | None,
     precision: str,
     **note: Unpack[WantedNote],
-) -> Order:
+) -> Order | EnsembleOrder:
     """The arguments of `simulate`, checked before anything is computed."""
     if not isinstance(preset, Preset):
         preset = load_preset(preset, overrides)
     elif overrides:
         raise SettingError("overrides", overrides, "apply to a preset's source", "pass them to load_preset")
+    if preset.assembly is not None and scheme is None:
+        scheme = SCHEME
     name = usual(preset) if scheme is None else scheme
-    if name not in SCHEMES:
+    if (name == SCHEME) != (preset.assembly is not None):
+        known = SCHEME if preset.assembly else f"one of {', '.join(SCHEMES)}"
+        raise SettingError("scheme", name, f"must be {known}", "leave it out")
+    if name not in SCHEMES and name != SCHEME:
         raise SettingError("scheme", name, f"must be one of {', '.join(SCHEMES)}", "choose one")
     if precision not in ("float64", "float32"):
         raise SettingError("precision", precision, "must be float64 or float32", "choose one")
@@ -284,6 +299,11 @@ def make_order(
     limit = np.inf if band is None else si(band, "Hz")
     if not limit > 0.0:
         raise SettingError("band", shown(band), "must be above 0 Hz", "try 20000, or leave it out")
+    if name == SCHEME:
+        for what, asked in {"initial": shape is not None, "precision": dtype is not np.float64}.items():
+            if asked:
+                raise SettingError(what, "(given)", "strings on a bridge begin at rest, in float64", "leave it out")
+        return _of_ensemble(preset, rate, steps, wanted, limit, **note)
     order = Order(preset, name, rate, steps, wanted, shape, limit, dtype)
     return _of_note(order, **note) if note else order
 
@@ -306,6 +326,29 @@ def _of_note(order: Order, key: int | str | None = None, velocity: int | None = 
         raise SettingError("as_played", "initial", "an instrument's note begins at rest", "leave the shape out")
     made, design = played(preset, nearest_key(preset) if number is None else number, loud, order.rate)
     return replace(order, preset=made, design=design)
+
+
+def _of_ensemble(
+    preset: Preset,
+    rate: float,
+    steps: int,
+    snapshots: NDArray[np.int64],
+    band: float,
+    key: int | str | None = None,
+    velocity: int | None = None,
+    as_played: bool = False,
+) -> EnsembleOrder:
+    """The same of an instrument of several strings: a key's, or all as they lie."""
+    assert preset.assembly is not None
+    number = None if key is None else key_of(key)
+    loud = LOUD if velocity is None else whole("velocity", velocity, 1, 127, f"try {LOUD}")
+    heard = min(BAND, 0.45 * rate)
+    if as_played:
+        number = nearest_key(preset) if number is None else number
+        band = min(band, heard)
+    made = ensemble(preset, preset.assembly, number, loud, rate)
+    differs = "" if band == heard else f"an instrument keeps the modes below {heard:g} Hz"
+    return EnsembleOrder(preset, made, rate, steps, snapshots, band, differs)
 
 
 def warn_of_points(d: modal.Design) -> None:

@@ -21,13 +21,14 @@ from robustness_parts import cases, workers
 from robustness_parts.broken_midi import damaged, midi_file
 from robustness_parts.broken_presets import write_broken
 from robustness_parts.playing import Fault, perform
+from robustness_parts.random_instruments import random_instrument
 from robustness_parts.random_presets import random_preset
 
 from engine.errors import EngineError, PhysicsError, PresetError
 from engine.layout import rows_of
 from engine.music.midi_file import parse_midi
 from engine.preset.loader import load_preset
-from engine.preset.schema import KEYS, plain
+from engine.preset.schema import KEYS, REPEATED, plain
 from engine.synth import memory
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "robustness.py"
@@ -163,15 +164,15 @@ def test_random_presets_cover_the_schema() -> None:
         if isinstance(value, dict):
             for word, item in value.items():
                 walk(item, f"{path}.{word}" if path else word)
-        elif isinstance(value, list) and path in ("pickups", "map"):
+        elif isinstance(value, list) and plain(path) in REPEATED:
             for index, item in enumerate(value):
                 walk(item, f"{path}.{index}")
         else:
             seen.setdefault(plain(path), set()).add(str(value))
 
     codes = []
-    for n in range(3000):
-        preset = random_preset(Random(n))
+    for n in range(4200):
+        preset = random_preset(Random(n)) if n < 3000 else random_instrument(Random(n))
         walk(preset, "")
         codes.append(exit_code(preset))
     assert set(codes) == {0, PhysicsError.exit_code}, "of valid form, though some are impossible"
@@ -179,7 +180,8 @@ def test_random_presets_cover_the_schema() -> None:
     assert set(KEYS) - set(seen) == {"name", "about", "phrase"}
     for key in KEYS.values():
         assert {str(choice) for choice in key.choices} <= seen.get(key.name, set()) or key.name == "string.material"
-        if key.kind == "number" and key.name not in ("barrier.from", "barrier.to", "pickups.at", "pickups.pan"):
+        bounded = ("barrier.from", "barrier.to", "pickups.at", "pickups.pan", "body.modes.quality")
+        if key.kind == "number" and key.name not in bounded:
             values = np.array([float(value) for value in seen[key.name]])
             assert key.name.startswith("velocity") or (values.min() <= key.low and values.max() >= key.high), key.name
 

@@ -7,7 +7,7 @@ Figures and their sources: README.md beside this file, section 9.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, pi, sqrt
 
 from engine.elementary import cos, log, power
@@ -131,6 +131,20 @@ def named(name: str, scale: float = 1.0, weight: float = 1.0) -> Body:
         right = heard if frequency * scale < COMMON or n % 3 else -heard
         found.append(Resonance(frequency * scale, quality, about.mass * weight, (sign,), (heard, right)))
     return Body((*found, *above), radiates=about.radiates * scale)
+
+
+def below_nyquist(body: Body, rate: float) -> Body:
+    """The body without the modes that a sample rate has no room for; refused if that is all of them."""
+    if not body.modes:
+        return body
+    kept = tuple(mode for mode in body.modes if mode.frequency < 0.5 * rate)
+    if not kept:
+        lowest, limit = (
+            min(mode.frequency for mode in body.modes),
+            f"no mode lies below {0.5 * rate:g} Hz, half the rate",
+        )
+        raise PhysicsError("body.modes", lowest, limit, "lower their frequencies, or raise the rate or oversample")
+    return replace(body, modes=kept)
 
 
 def gain(about: Named, frequency: float) -> float:
