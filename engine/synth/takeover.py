@@ -29,7 +29,7 @@ LOUDEST, SOFTEST = 1e3, 1e-3  # between two gains of a string
 @native
 def alike(new: Machine, old: Machine) -> bool:
     """Whether a string of one can go on in the other: the same model, one for live play, at the same rate."""
-    return new.model == old.model and new.model != BEST and new.rate == old.rate and new.oversample == old.oversample
+    return new.model == old.model and new.model < BEST and new.rate == old.rate and new.oversample == old.oversample
 
 
 @native

@@ -51,7 +51,7 @@ def bend(base: Any, n: Any, tension: Any, damping: Any) -> None:
 def enter(base: Any, n: Any) -> None:
     """Let a string sound with the others, at rest on the bridge as it moves."""
     i = island(base)
-    s, b = strand(base + i.strands[n]), i.bridge
+    s, b = strand(base + i.strands[n]), i.frame if i.one_way else i.bridge
     p, count = s.points, s.points.psi.size
     copy(s.rest, s.bank.even)
     copy(s.rest, s.bank.odd)
@@ -69,7 +69,7 @@ def enter(base: Any, n: Any) -> None:
         s.stretch.length[0] += s.stretch.square[m] * s.rest[m] * s.rest[m]
     i.members[i.active[0]] = n
     i.active[0] += 1
-    b.stale[0] = 1
+    i.bridge.stale[0] = 1
 
 
 @native

@@ -40,9 +40,13 @@ class Recipe:
     decay: Vector
     shrink: Vector
     strike: Vector
+    wave: Vector  # 1/m
+    facing: Vector  # how much of each mode is seen from where it is struck
     mass: float
     step: float
     length: float
+    tension: float  # as designed, N
+    stiffening: float  # EI b^2 of the first mode, N
     scratch: Vector
 
 
@@ -57,6 +61,7 @@ class Ends:
     carried: Matrix  # [r, R]: of a row, per motion of the bridge, with all modes at rest
     lean: Matrix  # [r, P]: less of a row per second difference of the bridge's motion
     load: Matrix  # [r, r]: force on the bridge per second difference
+    reach: Vector  # [r]: the bridge as seen from the direction in which the string is struck
     struck: Vector  # [r]: what moves the bridge of a newton of excitation, beside the modes
 
 
@@ -223,7 +228,9 @@ class Island:
     """Parts that are joined and step together, in the block of memory that begins with it."""
 
     per_second: float  # steps
+    one_way: int  # 1: strings stand on a frame, and what they do to it drives the bridge, which does nothing to them
     bridge: Bridge
+    frame: Bridge  # that frame, with hammers; only where it is one-way
     flocks: int  # 1: there is one
     flock: Flock
     members: Integers  # strands that sound, in order

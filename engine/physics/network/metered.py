@@ -167,6 +167,26 @@ def vibrating(bank: Resonators, newest: Any, last: Any) -> Any:
 
 
 @native
+def moving(bank: Resonators) -> Any:
+    """Kinetic energy of modes between the last two steps."""
+    total = 0.0
+    for i in range(bank.even.size):
+        span = bank.even[i] - bank.odd[i]
+        total += bank.inertia[i] * span * span
+    return total
+
+
+@native
+def strained(bank: Resonators) -> Any:
+    """Potential energy of modes between the last two steps."""
+    total = 0.0
+    for i in range(bank.even.size):
+        mean = bank.even[i] + bank.odd[i]
+        total += bank.spring[i] * mean * mean
+    return total
+
+
+@native
 def hanging(s: Strand, b: Bridge, per_second: Any) -> Any:
     """What a string's end on the bridge adds (README.md, 4), its lumps, and its stretching."""
     total = 0.0

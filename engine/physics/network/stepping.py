@@ -108,28 +108,29 @@ def step(base: Any, force: Any, knock: Any) -> None:
     i = island(base)
     b, square = i.bridge, i.per_second * i.per_second
     t, odd = float(b.clock[0]), b.clock[0] & 1
-    throw(b, t)
     carrying.begin(b, knock)
-    for m in range(i.active[0]):
-        s = strand(base + i.strands[i.members[m]])
-        if s.points.timed:
-            lead(s, b, t)
-        now, after = s.bank.even, s.bank.odd
-        if odd:
-            now, after = after, now
-        predict(s, b, now, after, force[i.members[m]], square)
+    if i.one_way:
+        drive(base, force, t, odd)
+    else:
+        throw(b, t)
+        for m in range(i.active[0]):
+            n = i.members[m]
+            s = strand(base + i.strands[n])
+            if s.points.timed:
+                lead(s, b, t)
+            predict(s, b, s.bank.odd if odd else s.bank.even, s.bank.even if odd else s.bank.odd, force[n], square)
     if i.flocks:
         flocking.predict(i.flock, b, odd, square)
     carrying.meet(b)
     if i.flocks and odd:
         flocking.settle(i.flock, b, False)
-    for m in range(i.active[0]):
+    for m in range(0 if i.one_way else i.active[0]):
         turn = i.active[0] - 1 - m if odd else m
         settle(strand(base + i.strands[i.members[turn]]), b, odd == 0)
     if i.flocks and odd == 0:
         flocking.settle(i.flock, b, True)
     carrying.part(b)
-    for m in range(i.active[0]):
+    for m in range(0 if i.one_way else i.active[0]):
         s = strand(base + i.strands[i.members[m]])
         finish(s, b, s.bank.even if odd else s.bank.odd, square)
     if i.flocks:
@@ -137,6 +138,26 @@ def step(base: Any, force: Any, knock: Any) -> None:
     carrying.sound(b, square)
     fly(b)
     b.clock[0] += 1
+
+
+@native
+def drive(base: Any, force: Any, t: Any, odd: Any) -> None:
+    """One step of strings on a frame, one after the other; what they do to it pulls at the bridge."""
+    i = island(base)
+    b, f, square = i.bridge, i.frame, i.per_second * i.per_second
+    carrying.begin(f, f.force)  # which is zero
+    throw(f, t)
+    for m in range(i.active[0]):
+        n = i.members[m]
+        s = strand(base + i.strands[n])
+        if s.points.timed:
+            lead(s, f, t)
+        predict(s, f, s.bank.odd if odd else s.bank.even, s.bank.even if odd else s.bank.odd, force[n], square)
+        settle(s, f, odd == 0)
+        finish(s, f, s.bank.even if odd else s.bank.odd, square)
+        for d in range(b.pull.size):
+            b.pull[d] += s.felt[d]
+    fly(f)
 
 
 @called_by_python
