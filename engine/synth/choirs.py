@@ -13,7 +13,7 @@ from engine.elementary import exp2
 from engine.errors import PhysicsError
 from engine.layout import Arena, lay, size_of
 from engine.physics.excitation import Excitation
-from engine.physics.network.coming import hang
+from engine.physics.network.hanging import hang
 from engine.physics.network.loading import loaded, rebent
 from engine.physics.network.meetings import LINK, OBSTACLE, Meeting, meetings
 from engine.physics.network.memory import NOBODY, Strand
@@ -194,7 +194,7 @@ def _block(strings: list[_Strung], a: Assembly, rate: float) -> Any:
     for write in writers:
         write(block)
     for place in places:
-        hang(int(block.ctypes.data) + place, rate)
+        hang(int(block.ctypes.data) + place)
     return block.view(np.int64)
 
 

@@ -17,6 +17,7 @@ from engine.compiled import copy, inlined, integers, native
 from engine.elementary import sin
 from engine.layout import Integers, fields_of, memory, seen, size_of
 from engine.opened import address
+from engine.pairs import whole
 from engine.physics.excitation import EDGE
 from engine.physics.network import coming
 from engine.physics.network.counterparts import leave
@@ -109,8 +110,8 @@ def _fitting(s: Strand, count: int, directions: int) -> bool:
     b, p, e, f, t, r = s.bank, s.points, s.ends, s.fold, s.stretch, s.recipe
     modes, rows, points, ends = b.forward.size, b.free.size, p.psi.size, s.now.size
     across = {modes} | {points}
-    long = [b.backward, b.spread, b.inject, b.inertia, b.spring, b.even, b.odd, b.earlier, s.rest]
-    long += [r.bend, r.pull, r.decay, r.shrink, r.strike, r.wave, r.facing, r.scratch]
+    long = [b.backward, b.spread, b.inject, b.inertia, b.spring, b.even, b.odd, b.latest, b.last, b.earlier, s.rest]
+    long += [r.bend, r.pull, r.decay, r.shrink, r.strike, r.wave, r.facing, r.scratch, r.gain]
     each = [p.slope, p.power, p.form, p.secant, p.drag, p.root, p.resist, p.heft, p.limit, p.partner, p.hammer, p.low]
     each += [p.by, p.begin, p.span, p.end, p.slip, p.state, p.grip, p.next, p.level, p.last, p.now, p.before, p.open]
     each += [f.held, f.base, f.ease, s.rest_psi]
@@ -142,6 +143,9 @@ def _fitting(s: Strand, count: int, directions: int) -> bool:
         and (t.sway.size, t.sums.size, t.length.size, f.stale.size, s.blow.size, p.lost.size) == (rows, 4, 1, 1, 1, 2)
         and {p.force.size, p.pushed.size} == {points + ends}
         and min(p.obstacles, p.rubs, p.links) >= 0
+        and b.ahead.shape == b.response.shape
+        and (b.both.shape, b.weights.shape) == ((2, whole(rows, float)), (2, points + ends))
+        and (r.late.size, r.asked.size, f.touched.size) == (1, 2, 1)
         and p.obstacles + p.rubs + p.links == points
         and bool(np.isin(p.form, range(4)).all() and np.isin(p.state, range(3)).all())
         and bool(((p.partner >= NOBODY) & (p.partner < points)).all())
@@ -304,29 +308,11 @@ def set_out(s: Strand, k: Any, begin: Any, span: Any) -> None:
 
 @native
 def restore(m: Machine, v: Any) -> None:
-    """The design's own coefficients, to the last digit."""
-    c, designed = of_voice(m, v), of_key(m, m.voices[v].key)
+    """The design's own tension, and no damping but its own."""
+    j, c = joint(m), of_voice(m, v)
     for n in range(c.strands.size):
-        s, kept = at_place(c, n), at_place(designed, n)
-        copy(kept.bank.forward, s.bank.forward)
-        copy(kept.bank.backward, s.bank.backward)
-        copy(kept.bank.spread, s.bank.spread)
-        copy(kept.bank.spring, s.bank.spring)
-        copy(kept.ends.tension, s.ends.tension)
-        for i in range(s.bank.inject.size):
-            s.bank.inject[i] = s.bank.spread[i] * s.recipe.strike[i]
-        copy_rows(kept.bank.response, s.bank.response)
-        copy_rows(kept.ends.lean, s.ends.lean)
-        copy_rows(kept.ends.load, s.ends.load)
-        s.fold.stale[0] = 1
-
-
-@inlined
-def copy_rows(source: Any, target: Any) -> None:
-    """target = source."""
-    for k in range(source.shape[0]):
-        for j in range(source.shape[1]):
-            target[k, j] = source[k, j]
+        if coming.sounds(address(m) + j.island, j.courses * v + n):  # where it does not it is a copy of the design
+            coming.bend(address(m) + j.island, j.courses * v + n, at_place(c, n).recipe.tension, 0.0)
 
 
 @native

@@ -23,12 +23,17 @@ class Resonators:
     inject: Vector  # modal displacement per newton of excitation
     rows: Matrix  # [R, M]
     response: Matrix  # [S, R]: displacement of a row per newton at one of the first S rows
+    ahead: Matrix  # [S, R]: the same a step later
     inertia: Vector  # m / 2k^2
     spring: Vector  # k* / 8
     even: Vector
     odd: Vector
-    earlier: Vector  # the step before those, where it is metered
+    latest: Vector  # the newest step, the one before it and the one before that, where it is metered
+    last: Vector
+    earlier: Vector
     free: Vector  # [R]: rows without the step's forces, then with them
+    both: Matrix  # [2, R] in whole vectors: rows without forces in both steps of a pair
+    weights: Matrix  # [2, S] N: what has pushed in both
 
 
 @record
@@ -48,6 +53,9 @@ class Recipe:
     tension: float  # as designed, N
     stiffening: float  # EI b^2 of the first mode, N
     scratch: Vector
+    gain: Vector
+    late: Integers  # [1] 1: another tension and damping are asked for, from the next pair of steps on
+    asked: Vector  # [2]
 
 
 @record
@@ -118,6 +126,7 @@ class Fold:
     slant: Matrix  # [P, r]: its lean then
     ease: Vector  # [P] 1 / (1 + q W)
     stale: Integers  # 1: to be made anew
+    touched: Integers  # [1] 1: some point has pushed in the first step of a pair
 
 
 @record

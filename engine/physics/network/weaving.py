@@ -14,9 +14,10 @@ from engine import elementwise
 from engine.aligned import zeros
 from engine.elementary import exp2, tan
 from engine.layout import Arena, fields_of, lay, seen, size_of
+from engine.pairs import whole
 from engine.physics.linear import product
 from engine.physics.modes import Modes, modes, poles, shape
-from engine.physics.network.coming import hang
+from engine.physics.network.hanging import hang
 from engine.physics.network.meetings import Meeting, laid_out, meetings
 from engine.physics.network.memory import Island, Strand
 from engine.physics.network.parts import Body, Hammer, Network, Plane, Strung, seen_from
@@ -81,7 +82,7 @@ def weave(
     places = [arena.room(size_of(Strand)) for _ in network.strings]
     for n, strung in enumerate(network.strings):
         put(arena, writers, Strand, places[n], strand_of(strung, planes[n], found[n], network.body, rate))
-    whole = {
+    fields = {
         **standing(network.body, network.hammers, rate, one_way),
         "members": np.arange(len(places)),
         "active": np.array([len(places)]),
@@ -89,13 +90,13 @@ def weave(
         "flocks": int(flock is not None),
         "flock": flock or {},
     }
-    put(arena, writers, Island, start, whole)
+    put(arena, writers, Island, start, fields)
     block = arena.sealed()
     for write in writers:
         write(block)
     woven = Woven(network, rate, tuple(planes), tuple(tuple(points) for points in found), block, block)
     for n in range(len(places)):
-        hang(woven.base + places[n], rate)
+        hang(woven.base + places[n])
     lay_to_rest(
         woven.island.frame if one_way else woven.island.bridge, [woven.strand(n) for n in range(len(places))], found
     )
@@ -159,12 +160,17 @@ def bank(m: Modes, mass: Array, rows: Array, sources: int, rate: float) -> dict[
         "inject": zeros(gain.size),
         "rows": heard,
         "response": answers(heard, gain, sources),
+        "ahead": answers(heard, gain * _padded(2.0 * r * o), sources),
         "inertia": _padded(0.5 * mass / (k * k)),
         "spring": _padded(0.5 * mass * a_star / (k * k)),
         "even": zeros(gain.size),
         "odd": zeros(gain.size),
+        "latest": zeros(gain.size),
+        "last": zeros(gain.size),
         "earlier": zeros(gain.size),
         "free": zeros(len(heard)),
+        "both": zeros((2, whole(len(heard), float))),
+        "weights": zeros((2, sources)),
     }
 
 
@@ -192,6 +198,7 @@ def strand_of(strung: Strung, planes: Planes, found: list[Meeting], body: Body, 
         "slant": zeros((count, directions)),
         "ease": zeros(count),
         "stale": np.ones(1, np.int64),
+        "touched": np.zeros(1, np.int64),
     }
     return {
         "bank": own,
@@ -258,6 +265,9 @@ def recipe(strung: Strung, planes: Planes, mass: float, strike: Array, rate: flo
         "tension": string.tension,
         "stiffening": string.stiffness * (np.pi / string.length * (np.pi / string.length)),
         "scratch": zeros(bend.size),
+        "gain": zeros(bend.size),
+        "late": np.zeros(1, np.int64),
+        "asked": zeros(2),
     }
 
 
