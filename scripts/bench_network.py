@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """What a network costs: a string on a bridge that moves against the same string by itself; thirteen that answer.
 
-    python3 scripts/bench_network.py
+    python3 scripts/bench_network.py [--played]
 
-All alternate in one run, the best of several: nanoseconds of the processor a step, and ratios.
+All alternate in one run, the best of several: nanoseconds of the processor a step, and ratios. --played: only what an
+instrument costs that a player holds, as a share of one core in real time at 48 kHz, in blocks of 64.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # from a clone,
 
 import numpy as np
 
+import engine
+from engine import messages as midi
 from engine.physics import modal
 from engine.physics.barrier import Barrier, Polynomial
 from engine.physics.excitation import Excitation, pulse
@@ -28,8 +31,11 @@ from engine.physics.network.stepping import run
 from engine.physics.network.weaving import weave
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.string import Loss, String
+from engine.preset.assembly import Assembly, Played
+from engine.preset.loader import load_preset
 
 STEPS, ROUNDS = 1200, 25
+BLOCK, BLOCKS = 64, 100
 LOSS = Loss(0.6, 6.5e-3, 0.0, 5e-6)
 PLUCK = Excitation(0.85, 1.0, 2e-3)
 BODY = Body(modes(Plate(0.0055, 0.25, 0.05, 180.0, 6000.0, 1)))
@@ -119,8 +125,60 @@ def measure(runs: dict[str, Callable[[], None]]) -> dict[str, float]:
     return best
 
 
+def instrument(count: int, oversample: int, hub: bool, coupling: str, alone: bool = False) -> Callable[[], float]:
+    """A sitar of so many strings that sound; `alone`: as today's presets, each by itself. Seconds a second."""
+    (over,) = played(185.0).ports
+    preset = load_preset("sitar", {"barrier.points": 7})
+    one = Played(Strung(wire(0.88, 0.3e-3, 185.0), ports=(over,)), exciter=PLUCK, lowest=36, highest=72)
+    sympathetic = tuple(replace(own, excitation=None) for own in taraf(2, 10e3).strings) if hub else ()
+    if not alone:
+        assembly = Assembly((one,), sympathetic, BODY, coupling)
+        preset = replace(preset, assembly=assembly, controllers=())
+    made = engine.Instrument(preset, 48_000, BLOCK, oversample, max(count, 1))
+    out = np.zeros((BLOCK, made.channels), np.float32)
+
+    def go() -> float:
+        made.reset()
+        for n in range(max(count, 1)):
+            made.schedule(0, (midi.NOTE_ON, 45 + n, 100))
+        if count == 0:  # the hub and the body ring on by themselves
+            made.schedule(2000, (midi.CONTROL, midi.ALL_SOUND_OFF, 0))
+        for _ in range(64):
+            made.run(out)
+        if made.report()["voices"] != count:
+            sys.exit(f"bench_network: {made.report()['voices']} voices sound instead of {count}")
+        began = time.thread_time()
+        for _ in range(BLOCKS):
+            made.run(out)
+        return (time.thread_time() - began) * 48_000 / (BLOCKS * BLOCK)
+
+    return go
+
+
+def instruments() -> None:
+    """What instruments cost that are played."""
+    runs = {
+        "16 strings by themselves, x2": instrument(16, 2, False, "", alone=True),
+        "2 strings by themselves, x1": instrument(2, 1, False, "", alone=True),
+        "hub of 13 and body, x1": instrument(0, 1, True, "two-way"),
+        "hub of 13 and body, x2": instrument(0, 2, True, "two-way"),
+        "16 strings and body, x2": instrument(16, 2, False, "two-way"),
+        "16 strings, hub of 13, body, x2": instrument(16, 2, True, "two-way"),
+        "the same one-way": instrument(16, 2, True, "one-way"),
+    }
+    best = dict.fromkeys(runs, np.inf)
+    for _ in range(ROUNDS // 3):
+        for name, go in runs.items():
+            best[name] = min(best[name], go())
+    for name, share in best.items():
+        print(f"  {name:32s} {100.0 * share:6.2f} % of a core")
+
+
 def main() -> None:
     """Print the table."""
+    if "--played" in sys.argv[1:]:
+        instruments()
+        return
     for rate in (48_000.0, 96_000.0):
         one = played(185.0)
         many = tuple(replace(played(110.0 * 2.0 ** (n / 12.0))) for n in range(16))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from math import pi
+from math import inf, pi
 from typing import NamedTuple
 
 import numpy as np
@@ -18,15 +18,20 @@ from engine import messages as midi
 from engine.elementary import exp, power
 from engine.layout import Arena, Rows, lay, rows_of, seen, size_of
 from engine.physics.excitation import SHAPES
+from engine.physics.network.weaving import Writers
+from engine.physics.problem import Problem
 from engine.preset.loader import Preset
 from engine.preset.parameters import PARAMETERS, SMOOTHING
 from engine.preset.tuning import Tuning
 from engine.synth import decimate, memory, output, strings, strips, zones
-from engine.synth.budget import Budget, dearest
+from engine.synth.audition import loudness
+from engine.synth.budget import Budget, dearest, spend_together
+from engine.synth.choirs import design_choirs
 from engine.synth.keys import TunedKey, above, design_keys, gap, highest_tension, mildest_damping
 from engine.synth.memory import KEYS, Machine
 from engine.synth.rehearsal import ears, gains
-from engine.units import hz_to_key, t60_to_decay
+from engine.synth.standing import ears_of, lay_joint, most_courses
+from engine.units import db_to_gain, hz_to_key, t60_to_decay
 
 FADE_TIME = 5e-3  # s: a stolen voice is gone after this
 
@@ -71,6 +76,12 @@ class Bank:
     def machine(self) -> Machine:
         return seen(Machine, self.address, self.block)
 
+    @property
+    def rings(self) -> bool:
+        """Whether something moves that voices stand on."""
+        where = int(self.machine.joint)
+        return where != 0 and bool(seen(memory.Joint, self.address + where, self.block).awake)
+
     @cached_property
     def keys(self) -> list[TunedKey]:
         """The keys' designs, made again: the memory alone does not tell them."""
@@ -90,6 +101,8 @@ def design(setup: Setup, only: Collection[int] | None = None, loud: NDArray[np.f
     Without `loud`, the gain of each key, they are rehearsed, which takes most of the time.
     """
     preset, rate = setup.preset, setup.sample_rate * setup.oversample
+    if preset.assembly is not None:
+        return _design_together(setup, only, loud)
     best = preset.quality == "best"
     budget = Budget(setup.polyphony + memory.SPARE_VOICES, best)
     keys = design_keys(preset, setup.tuning, rate, budget, only)
@@ -102,7 +115,7 @@ def design(setup: Setup, only: Collection[int] | None = None, loud: NDArray[np.f
     for number, (key, row) in enumerate(zip(keys, rows)):
         if only is None or number in only:
             _fill_key(row, key, preset)
-    model = strings.model_of(preset.model, preset.quality)
+    model = model_of(preset)
     designs = {number: key.design for number, key in enumerate(keys) if key.design is not None}
     resting = np.zeros((KEYS, strings.columns(model, preset.problem.pickups)))
     for number, made in designs.items():
@@ -117,6 +130,30 @@ def design(setup: Setup, only: Collection[int] | None = None, loud: NDArray[np.f
     )
 
 
+def _design_together(setup: Setup, only: Collection[int] | None, loud: NDArray[np.float64] | None) -> Designed:
+    """The same of strings that share a bridge: they are loud together, by one gain."""
+    preset, rate = setup.preset, setup.sample_rate * setup.oversample
+    keys = design_choirs(preset, setup.tuning, rate, only)
+    designs = {number: key.design for number, key in enumerate(keys) if key.design is not None}
+    rows = rows_of(memory.KeyRow, KEYS)
+    rows.gain = 1.0 if loud is None else loud
+    for key, row in zip(keys, rows):
+        row.pitch = hz_to_key(key.pitch) if key.pitch else 0.0
+        if key.design is not None and key.first is not None:
+            _fill_string(row, key.first, key.pitch or 0.0, preset)
+            row.highest, row.mildest, row.gap = inf, -inf, key.gap
+    silent = {number: key.silent_because for number, key in enumerate(keys) if key.design is None}
+    own = strings.kept(strings.NETWORK, designs)
+    resting = np.zeros((KEYS, columns_of(preset)))
+    dear = spend_together(list(designs.values()), setup.polyphony + memory.SPARE_VOICES)
+    found = Designed(rows, own, resting, silent, dear, setup.polyphony)
+    if loud is None and designs:
+        played = lay_out(setup, found)
+        lacking = loudness(played.address, played.reset, list(designs), setup.sample_rate, setup.channels)
+        rows.gain = db_to_gain(lacking + preset.gain)
+    return found
+
+
 def _fill_key(row: memory.KeyRow, key: TunedKey, preset: Preset) -> None:
     """What the renderer knows of a key beside its string."""
     row.highest, row.mildest, row.gap = highest_tension(key), mildest_damping(key), gap(key)
@@ -124,8 +161,12 @@ def _fill_key(row: memory.KeyRow, key: TunedKey, preset: Preset) -> None:
     d = key.design
     if d is None:
         return
-    string, e = d.problem.string, d.problem.excitation
-    pitch = key.pitch or 0.0
+    _fill_string(row, d.problem, key.pitch or 0.0, preset)
+
+
+def _fill_string(row: memory.KeyRow, problem: Problem, pitch: float, preset: Preset) -> None:
+    """Of its string, or the first of its strings."""
+    string, e = problem.string, problem.excitation
     row.ready, row.length, row.tension = 1, string.length, string.tension
     row.stiffening = string.stiffness * (pi / string.length * (pi / string.length))
     row.force, row.duration, row.position = e.force, e.duration, e.position
@@ -133,16 +174,39 @@ def _fill_key(row: memory.KeyRow, key: TunedKey, preset: Preset) -> None:
     row.release = t60_to_decay(preset.release * power(ratio, preset.tracking.release))
 
 
+def model_of(preset: Preset) -> int:
+    """The model of its strings."""
+    return strings.model_of(preset.model, preset.quality, preset.assembly is not None)
+
+
+def pickups_of(preset: Preset) -> int:
+    """How many there are: of strings that share a body, its channels."""
+    return len(preset.problem.pickups) if preset.assembly is None else ears_of(preset.assembly).size
+
+
+def columns_of(preset: Preset) -> int:
+    """How many numbers are kept for each key of what it gives at rest."""
+    if preset.assembly is not None:
+        return pickups_of(preset) + len(preset.assembly.body.directions)
+    return strings.columns(model_of(preset), preset.problem.pickups)
+
+
 def lay_out(setup: Setup, designed: Designed) -> Bank:
     """An instrument's memory: what changes comes first, then what is only read."""
-    preset, pickups = setup.preset, len(setup.preset.problem.pickups)
+    preset = setup.preset
     slots, longest = designed.polyphony + memory.SPARE_VOICES, memory.TICK * setup.oversample
-    model, words = strings.model_of(preset.model, preset.quality), designed.strings.words
+    model, words = model_of(preset), designed.strings.words
+    heard, pickups = ears_of(preset.assembly) if preset.assembly else ears(preset), pickups_of(preset)
     filtering = decimate.design(setup.sample_rate, setup.oversample)
     finishing = output.design(setup.sample_rate, setup.channels)
     arena = Arena()
     start = arena.room(size_of(Machine))
-    rows = strings.lay_out(arena, model, words, slots)
+    rows, writers = strings.lay_out(arena, model, words, slots), Writers()
+    joint = 0
+    if preset.assembly is not None:
+        courses, gain = most_courses(designed.strings), float(designed.keys.gain[0])
+        rate = setup.sample_rate * setup.oversample
+        joint = lay_joint(arena, writers, preset.assembly, rate, courses, slots, longest, gain)
     key_words = np.zeros_like(words)
     write = lay(
         arena,
@@ -158,9 +222,10 @@ def lay_out(setup: Setup, designed: Designed) -> Bank:
         tuned=np.full(KEYS, memory.AS_DESIGNED),
         idle=1,
         quiet=1,
-        voices=(slots,),
+        joint=joint,
+        voices=(slots + bool(joint),),  # the last one is the body that they share
         maps=_maps(preset),
-        ears=ears(preset),
+        ears=heard,
         resting=designed.resting,
         key_words=key_words,
         scratch=(strings.longest(model, words),),
@@ -178,7 +243,8 @@ def lay_out(setup: Setup, designed: Designed) -> Bank:
     changing = arena.size
     key_words[:] = strings.placed(arena, model, designed.strings)
     block = arena.sealed()
-    write(block)
+    for own in (write, *writers):
+        own(block)
     there = block[changing : changing + designed.strings.block.size]  # what is only read need not be kept twice
     kept = designed._replace(strings=designed.strings._replace(block=there))
     return Bank(setup, kept, block, block[:changing].copy())
@@ -187,7 +253,7 @@ def lay_out(setup: Setup, designed: Designed) -> Bank:
 def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, float]:
     preset, sample_rate, rate = setup.preset, setup.sample_rate, setup.sample_rate * setup.oversample
     return {
-        "pickups": len(preset.problem.pickups),
+        "pickups": pickups_of(preset),
         "oversample": setup.oversample,
         "latency": filtering.latency,
         "outputs": setup.channels,

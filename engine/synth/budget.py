@@ -7,7 +7,7 @@ every point touched at every step, unless the excitation could not bring the str
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from engine.errors import PhysicsError
 from engine.physics import block, contact, finite_difference, modal
@@ -29,6 +29,7 @@ _WORDS = 1000  # numbers: where a string's arrays are, what else is known of it,
 _BUFFERS = 4  # numbers kept for each step of a rehearsal, for the force and each pickup
 _REACH = 4.0 / 3.0  # see `within_reach`
 _SOLVES = 2  # of a block in a step, nearly always
+JOINED = 0.01  # ns a step for each byte of strings that share a bridge
 ROUNDS = 10  # that Newton's method takes at most in a step, nearly always
 
 
@@ -264,6 +265,16 @@ class Budget:
             limit = f"asks for more than {MOST_BYTES / 1e6:g} MB of memory"
             voices = ["lower polyphony"] if self._voices * self._voice > self._keys else []
             raise _refused(f"{needed / 1e6:.0f} MB or more", limit, [*voices, *_smaller(design)])
+
+
+def spend_together(choirs: Sequence[Any], voices: int) -> float:
+    """Of strings that share a bridge: refuse them if they take too much memory; ns that a step of a voice takes."""
+    sizes = [choir.block.nbytes for choir in choirs]
+    needed = sum(sizes) + 2 * voices * max(sizes, default=0)
+    if needed > MOST_BYTES:
+        limit = f"asks for more than {MOST_BYTES / 1e6:g} MB of memory"
+        raise _refused(f"{needed / 1e6:.0f} MB", limit, ["lower polyphony", "take fewer strings a key"])
+    return JOINED * max(sizes, default=0)
 
 
 def thinned(ready: dict[int, Numbered]) -> dict[int, Numbered]:

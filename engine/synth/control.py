@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine import messages as midi
 from engine.compiled import native
-from engine.synth import strips
+from engine.synth import bridged, strips
 from engine.synth.memory import (
     CHANNELS,
     ENDS,
@@ -56,7 +56,7 @@ def retune(m: Machine, key: int, code: int, at_once: int) -> None:
 @native
 def stir(m: Machine, channel: int) -> None:
     """Have the channel's voices, and its zone's, glide to where its controllers now point."""
-    for v in range(m.slots):
+    for v in range(m.voices.size):  # and the body, where there is one
         if hears(m, m.voices[v].channel, channel):
             set_moving(m, v)
 
@@ -82,6 +82,8 @@ def note_on(m: Machine, channel: int, key: int, velocity: int) -> None:
     m.born += 1
     m.voices[chosen].born = m.born
     pluck(m, chosen, velocity)
+    if m.joint:
+        bridged.begin(m, chosen)
 
 
 @native

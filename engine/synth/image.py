@@ -19,11 +19,12 @@ import numpy as np
 from engine import cache
 from engine.errors import EngineError, Exit, PresetError
 from engine.layout import fingerprint, seen_rows
+from engine.physics.network.memory import Strand
 from engine.preset.loader import Preset
 from engine.preset.plain import again, plain
 from engine.preset.tuning import Tuning
 from engine.synth import decimate, memory, strings
-from engine.synth.bank import Designed, Setup, design
+from engine.synth.bank import Designed, Setup, columns_of, design, model_of, pickups_of
 from engine.synth.budget import MOST_BYTES
 
 MAGIC = b"jawari, an instrument 1\n"
@@ -40,7 +41,7 @@ class ImageError(EngineError):
 
 def layout() -> str:
     """What the memory looks like: files of another one are refused."""
-    return fingerprint(memory.Machine, *strings.GROUPS)
+    return fingerprint(memory.Machine, memory.Choir, Strand, *strings.GROUPS)
 
 
 def packed(setup: Setup, designed: Designed, effort: int = _SMALL) -> bytes:
@@ -103,8 +104,7 @@ def _checked(head: dict[str, Any], content: bytes) -> tuple[Setup, Designed]:
             raise ValueError(f"{name} of {size} bytes")
         parts[name] = np.frombuffer(content, np.uint8, size, at).copy()
         at += size
-    model, pickups = strings.model_of(preset.model, preset.quality), len(preset.problem.pickups)
-    columns = strings.columns(model, preset.problem.pickups)
+    model, pickups, columns = model_of(preset), pickups_of(preset), columns_of(preset)
     words = parts["words"].view(np.int64).reshape(memory.KEYS, strings.words_in(model))
     resting = parts["resting"].view(np.float64).reshape(memory.KEYS, columns)
     keys, own = seen_rows(memory.KeyRow, parts["keys"]), strings.KeyStrings(words, parts["block"])
@@ -147,7 +147,7 @@ def _name(setup: Setup) -> str:
 def sources() -> str:
     """Changes with everything that a design depends on."""
     package, digest = Path(__file__).parent.parent, hashlib.sha256()
-    rooms = [sorted((package / room).glob("*.py")) for room in (".", "physics", "preset", "synth")]
+    rooms = [sorted((package / room).glob("*.py")) for room in (".", "physics", "physics/network", "preset", "synth")]
     for file in (file for room in rooms for file in room):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     digest.update(f"{np.__version__}".encode())

@@ -161,8 +161,8 @@ class Instrument:
 
     @property
     def silent(self) -> bool:
-        """No voice sounds and no event waits."""
-        return not self._waiting and not (self.machine.voices.state != FREE).any()
+        """No voice sounds, nothing that voices stand on rings, and no event waits."""
+        return not self._waiting and not (self.machine.voices.state != FREE).any() and not self._bank.rings
 
     def report(self) -> dict[str, int]:
         """Counts since the last reset."""

@@ -133,7 +133,7 @@ def _tuned(problem: Problem, by: str, pitch: float) -> Problem:
     if abs(squared / wanted - 1.0) > 1e-9:
         remedy = "play nearer to the string's own pitch, or take keys: tension"
         raise PhysicsError("pitch", pitch, "is reached by no length from 1 mm to 1 km", remedy)
-    return replace(problem, string=replace(string, length=length), barrier=_within(problem, length))
+    return replace(problem, string=replace(string, length=length), barrier=cut(problem.barrier, length))
 
 
 def _first_mode(string: String, length: float) -> float:
@@ -150,9 +150,8 @@ def _positive(tension: float, pitch: float) -> float:
     return tension
 
 
-def _within(problem: Problem, length: float) -> Barrier | Obstacles | None:
+def cut(barrier: Barrier | Obstacles | None, length: float) -> Barrier | Obstacles | None:
     """The barrier stays where it is as the string is shortened from its far end; what lies beyond is left out."""
-    barrier = problem.barrier
     end = 0.99 * length
     if isinstance(barrier, Barrier) and barrier.stop > end:
         return replace(barrier, stop=end) if barrier.start < 0.9 * end else None

@@ -139,6 +139,53 @@ class Late:
     losses: IntegerRows = inside(CHANNELS, ENDS)
 
 
+PULSED, HIT, TAKEN = range(3)  # what sounds a string: a force over time, a hammer, or a finger that lets it slip
+
+
+@record
+class Choir:
+    """The strings that a key sounds together, in the block of memory that begins with it."""
+
+    strands: Integers  # where they are, counted from here
+    kind: Integers
+    onset: Vector  # steps after the key
+    share: Vector  # of what the key's velocity makes: a force (N), or a hammer's speed (m/s)
+    lasting: Vector  # of the key's duration
+    position: Vector  # where each is struck, of its length
+    point: Integers  # of a finger that takes it; or NOBODY
+    hammer: Integers  # of this choir's, or NOBODY
+    mobility: Vector  # k^2/m of each of its hammers
+    felt: Integers  # the point of the damper that ends the note, or NOBODY
+    damped: Vector  # steps in which it takes hold
+    latest: float  # onset
+    longest: float  # lasting
+    calming: float  # damping that ends a stolen note soonest, 1/s
+    ending: float  # s that it takes then
+
+
+@record
+class Joint:
+    """What voices have in common where they stand on one bridge: the island, and what goes into it and comes out.
+
+    Behind the voices there is one more, the body: its channel is that of the last note, its gain that of the sound.
+    """
+
+    island: int  # bytes from the machine's start
+    courses: int  # the most strings of a key; those of voice v are courses * v and on
+    awake: int  # 1: something in it moves
+    calm: int  # looks in a row
+    most: float  # J that moved in it since it woke
+    gain: float
+    push: Matrix  # [strings, steps] N
+    nudge: Vector  # [strings] N: of one step
+    knock: Vector  # [r] N on the bridge
+    out: Matrix  # [steps, channels]
+
+
+choir = at(Choir)
+joint_at = at(Joint)
+
+
 @record
 class Meters:
     """Counts that drivers read."""
@@ -174,6 +221,7 @@ class Machine:
     glide: float  # share of the way that is left, each step
     fade: float  # 1/steps
     turn: float  # steps
+    joint: int  # bytes from here to a Joint; 0: each voice stands by itself
     meters: Meters
     ring: Ring
     late: Late

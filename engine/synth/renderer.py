@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import entry, flush_to_zero, native, restore_arithmetic, single_rows
-from engine.synth import decimate, idle, output
+from engine.synth import bridged, decimate, idle, output
 from engine.synth.control import take_events
 from engine.synth.memory import FADING, FREE, GLIDE, TICK, Machine, machine
 from engine.synth.ring import head
@@ -72,7 +72,7 @@ def bring_out(m: Machine, target: Any) -> None:
 @native
 def finish(m: Machine, target: Any) -> None:
     """m.base through the output stage; where all voices fade or are gone, what its DC blocker holds goes with them."""
-    drop, calm, state, base = m.fade * m.oversample, True, m.finished, m.base
+    drop, calm, state, base = m.fade * m.oversample, not bridged.rings(m), m.finished, m.base
     for v in range(m.slots):
         calm &= m.voices[v].state == FREE or m.voices[v].state == FADING
     if not calm:
@@ -88,13 +88,15 @@ def finish(m: Machine, target: Any) -> None:
 def look_around(m: Machine) -> None:
     """Sleep, watchdog and the count of sounding voices; where there are none, perhaps idleness."""
     sounding = 0
-    for v in range(m.slots):
+    if m.joint:
+        sounding = bridged.look_around(m)
+    for v in range(0 if m.joint else m.slots):
         if m.voices[v].state != FREE:
             look(m, v)
             sounding += m.voices[v].state != FREE
     m.meters.sounding = sounding
     m.meters.most = max(m.meters.most, sounding)
-    idle.look(m, sounding)
+    idle.look(m, sounding + bridged.rings(m))
 
 
 @native
@@ -105,6 +107,9 @@ def segment(m: Machine, span: int) -> None:
         for p in range(m.pickups):
             bus[t, p] = 0.0
         stereo[t, 0] = stereo[t, 1] = 0.0
+    if m.joint:
+        bridged.segment(m, span)
+        return
     for v in range(m.slots):
         at = 0
         while at < span and m.voices[v].state != FREE:

@@ -16,15 +16,16 @@ from engine.aligned import LINE
 from engine.compiled import native
 from engine.layout import Arena, arrays_of, count_of, own_arrays, rebuilt, store, words_of
 from engine.physics.problem import Pickup
-from engine.synth import best_string, grid_string, modal_string
+from engine.synth import best_string, grid_string, modal_string, network_string
 from engine.synth.budget import MOST_BYTES
 from engine.synth.memory import KEYS, Machine
 
-FILES = (modal_string, grid_string, best_string)
+FILES = (modal_string, grid_string, best_string, network_string)
 MODELS: dict[str, int] = {file.NAME: number for number, file in enumerate(FILES)}  # by what presets call them
 GROUPS: tuple[type, ...] = tuple(file.PARTS for file in FILES)
 SHAPES = tuple(dict.fromkeys(file.SHAPE for file in FILES))
-SHAPE_OF = tuple(SHAPES.index(file.SHAPE) for file in FILES)  # what strings pass on: those alike go on in each other
+SHAPE_OF = tuple(SHAPES.index(file.SHAPE) for file in FILES)  # what strings pass on
+GOES_ON = tuple(file.GOES_ON for file in FILES)  # whether to another design of themselves, whose shape is alike
 
 
 class KeyStrings(NamedTuple):
@@ -34,8 +35,13 @@ class KeyStrings(NamedTuple):
     block: NDArray[np.uint8]
 
 
-def model_of(model: str, quality: str) -> int:
-    """What the strings of a preset are that says so."""
+NETWORK = MODELS[network_string.NAME]
+
+
+def model_of(model: str, quality: str, together: bool = False) -> int:
+    """What the strings of a preset are that says so; `together`: on a bridge that they share."""
+    if together:
+        return NETWORK
     return MODELS[best_string.NAME if quality == "best" else model]
 
 
@@ -96,6 +102,8 @@ def words_in(model: int) -> int:
 
 def longest(model: int, words: NDArray[np.int64]) -> int:
     """The most modes of any key, or nodes with all that is kept around them."""
+    if model == NETWORK:
+        return 1
     return max(int(words[:, words_of(GROUPS[model])["c.rest"] + 1].max()), 1)
 
 
@@ -114,13 +122,16 @@ def take_over(m: Machine, v: Any) -> None:
         row[w] = designed[w]
     for i in range(m.own.size):
         row[m.own[i]] = own[m.own[i]]
+    if m.model == NETWORK:
+        network_string.take(m, v)
 
 
 def of_its_model(name: str) -> Any:
-    """A function that every file of FILES has by this name: the one of the model that a machine has."""
-    found = getattr(FILES[-1], name)
-    for number in reversed(range(len(FILES) - 1)):
-        found = _either(number, getattr(FILES[number], name), found)
+    """A function that files of FILES have by this name: the one of the model that a machine has."""
+    having = [(number, getattr(file, name)) for number, file in enumerate(FILES) if hasattr(file, name)]
+    found = having[-1][1]
+    for number, function in reversed(having[:-1]):
+        found = _either(number, function, found)
     return found
 
 

@@ -59,8 +59,8 @@ def turn_all(m: Machine) -> None:
     for channel in range(CHANNELS):
         m.channels[channel].strip |= moved(m, channel)
     choose_path(m)
-    for v in range(m.slots):
-        if m.voices[v].state != FREE:
+    for v in range(m.voices.size):
+        if m.voices[v].state != FREE or v >= m.slots:  # behind them, the body that they share
             turn(m, v)
 
 

@@ -21,7 +21,8 @@ LOUDEST, SOFTEST = 1e3, 1e-3  # between two gains of a string
 def alike(new: Machine, old: Machine) -> bool:
     """Whether a string of one can go on in the other: what it passes on is of the same kind, and at the same rate."""
     same_kind = strings.SHAPE_OF[new.model] == strings.SHAPE_OF[old.model]
-    return same_kind and new.rate == old.rate and new.oversample == old.oversample
+    both = strings.GOES_ON[new.model] and strings.GOES_ON[old.model]
+    return both and same_kind and new.rate == old.rate and new.oversample == old.oversample
 
 
 @native

@@ -8,7 +8,7 @@ from engine import messages as midi
 from engine.compiled import inlined, native
 from engine.elementary import exp2, power
 from engine.physics.excitation import EDGE, add_pulse
-from engine.synth import pickups, strings, strips, zones
+from engine.synth import network_string, pickups, strings, strips, zones
 from engine.synth.memory import (
     AS_DESIGNED,
     FADING,
@@ -149,6 +149,8 @@ def pluck(m: Machine, v: int, velocity: int) -> None:
     moved = aimed(m, channel, TO_POSITION)
     own = key.position
     strings.strike_at(m, v, own if moved == 1.0 else min(max(moved * own, EDGE), 1.0 - EDGE))
+    if m.joint:
+        network_string.excite(m, v, force, voice.lengths[oldest])
 
 
 @native

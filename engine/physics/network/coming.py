@@ -9,53 +9,37 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import called_by_python, copy, native
+from engine.physics.network.hanging import tune
 from engine.physics.network.memory import island, strand
-from engine.physics.responses import answer_rows
-from engine.physics.retune import tune_poles
-from engine.vectors import project
-
-
-@called_by_python
-def hang(at: Any, per_second: Any) -> None:
-    """How a string leans on the bridge, and its load, from the answers of its ends (README.md, 2)."""
-    s = strand(at)
-    e, count, square = s.ends, s.points.psi.size, per_second * per_second
-    for d in range(e.load.shape[0]):
-        for k in range(count):
-            e.lean[d, k] = -e.carried[d, k]
-            for j in range(e.inertia.size):
-                e.lean[d, k] += s.bank.response[count + j, k] * square * e.weight[j, d]
-        for c in range(e.load.shape[0]):
-            e.load[d, c] = 0.0
-            for j in range(e.inertia.size):
-                for i in range(e.inertia.size):
-                    own = -s.bank.response[count + j, count + i] * square
-                    own = (own + e.inertia[j]) * square + 0.25 * e.tension[j] if i == j else own * square
-                    e.load[d, c] += e.weight[j, d] * own * e.weight[i, c]
-    s.fold.stale[0] = 1
+from engine.vectors import advance, project
 
 
 @called_by_python
 def bend(base: Any, n: Any, tension: Any, damping: Any) -> None:
-    """Give a string another tension (N) and an added decay rate (1/s) while it sounds."""
+    """Give a string another tension (N) and an added decay rate (1/s), from the next pair of steps on if it sounds."""
     i = island(base)
     s = strand(base + i.strands[n])
-    tune_poles(s.recipe, tension, damping, s.bank)  # by the names that a string alone has for the same
-    answer_rows(s.bank.rows, s.bank.spread, s.bank.response, s.recipe.scratch)
-    for j in range(s.now.size):
-        s.ends.tension[j] = tension * s.ends.ratio[j] / s.recipe.length
-    hang(base + i.strands[n], i.per_second)
+    if i.bridge.clock[0] & 1 and s.stretch.square.size == 0 and sounds(base, n):
+        s.recipe.late[0], s.recipe.asked[0], s.recipe.asked[1] = 1, tension, damping
+    else:
+        tune(s, tension, damping)
 
 
 @called_by_python
 def enter(base: Any, n: Any) -> None:
     """Let a string sound with the others, at rest on the bridge as it moves."""
     i = island(base)
-    s, b = strand(base + i.strands[n]), i.bridge
+    s, b = strand(base + i.strands[n]), i.frame if i.one_way else i.bridge
     p, count = s.points, s.points.psi.size
     copy(s.rest, s.bank.even)
     copy(s.rest, s.bank.odd)
     project(s.bank.rows, s.rest, s.bank.free)
+    if i.bridge.clock[0] & 1 and s.stretch.square.size == 0:  # the second step of a pair, whose first it has rested
+        for k in range(s.bank.weights.shape[1]):
+            s.bank.weights[0, k] = 0.0
+        s.fold.touched[0] = 0
+        advance(s.bank.forward, s.bank.backward, s.bank.odd, s.bank.even)
+        project(s.bank.rows, s.bank.even, s.bank.both[1, : s.bank.free.size])
     for k in range(count):
         p.now[k] = p.before[k] = s.bank.free[k]
         for d in range(b.now.size):
@@ -69,7 +53,7 @@ def enter(base: Any, n: Any) -> None:
         s.stretch.length[0] += s.stretch.square[m] * s.rest[m] * s.rest[m]
     i.members[i.active[0]] = n
     i.active[0] += 1
-    b.stale[0] = 1
+    i.bridge.stale[0] = 1
 
 
 @native

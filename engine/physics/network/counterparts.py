@@ -83,19 +83,20 @@ def slip(s: Strand) -> None:
 def throw(b: Bridge, t: Any) -> None:
     """Let hammers fly whose time has come, and have all of them where they go if nothing hits them."""
     for h in range(b.flying.size):
-        if b.flying[h] == 0 and t >= b.begin[h]:
-            b.flying[h], b.level[h], b.pace[h] = 1, b.height[h], b.speed[h]
+        if b.flying[h] == WAITING and t >= b.begin[h]:
+            b.flying[h], b.level[h], b.pace[h] = THERE, b.height[h], b.speed[h]
             b.work[0] += 0.5 * b.pace[h] * b.pace[h] / b.mobility[h]
-        b.last[h] = b.level[h] - b.pace[h]
-        b.next[h] = b.level[h] + b.pace[h] + b.mobility[h] * b.weight[h]
-        b.hit[h] = 0.0
+        if b.flying[h] == THERE:
+            b.last[h] = b.level[h] - b.pace[h]
+            b.next[h] = b.level[h] + b.pace[h] + b.mobility[h] * b.weight[h]
+            b.hit[h] = 0.0
 
 
 @native
 def fly(b: Bridge) -> None:
     """One step of all hammers, with what hit them."""
     for h in range(b.flying.size):
-        if b.flying[h] == 1:
+        if b.flying[h] == THERE:
             pace = b.pace[h] + b.mobility[h] * (b.weight[h] - b.hit[h])
             b.work[0] += 0.5 * b.weight[h] * (b.pace[h] + pace)
             b.level[h], b.pace[h] = b.level[h] + pace, pace

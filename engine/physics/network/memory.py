@@ -23,12 +23,17 @@ class Resonators:
     inject: Vector  # modal displacement per newton of excitation
     rows: Matrix  # [R, M]
     response: Matrix  # [S, R]: displacement of a row per newton at one of the first S rows
+    ahead: Matrix  # [S, R]: the same a step later
     inertia: Vector  # m / 2k^2
     spring: Vector  # k* / 8
     even: Vector
     odd: Vector
-    earlier: Vector  # the step before those, where it is metered
+    latest: Vector  # the newest step, the one before it and the one before that, where it is metered
+    last: Vector
+    earlier: Vector
     free: Vector  # [R]: rows without the step's forces, then with them
+    both: Matrix  # [2, R] in whole vectors: rows without forces in both steps of a pair
+    weights: Matrix  # [2, S] N: what has pushed in both
 
 
 @record
@@ -40,10 +45,17 @@ class Recipe:
     decay: Vector
     shrink: Vector
     strike: Vector
+    wave: Vector  # 1/m
+    facing: Vector  # how much of each mode is seen from where it is struck
     mass: float
     step: float
     length: float
+    tension: float  # as designed, N
+    stiffening: float  # EI b^2 of the first mode, N
     scratch: Vector
+    gain: Vector
+    late: Integers  # [1] 1: another tension and damping are asked for, from the next pair of steps on
+    asked: Vector  # [2]
 
 
 @record
@@ -57,6 +69,7 @@ class Ends:
     carried: Matrix  # [r, R]: of a row, per motion of the bridge, with all modes at rest
     lean: Matrix  # [r, P]: less of a row per second difference of the bridge's motion
     load: Matrix  # [r, r]: force on the bridge per second difference
+    reach: Vector  # [r]: the bridge as seen from the direction in which the string is struck
     struck: Vector  # [r]: what moves the bridge of a newton of excitation, beside the modes
 
 
@@ -113,6 +126,7 @@ class Fold:
     slant: Matrix  # [P, r]: its lean then
     ease: Vector  # [P] 1 / (1 + q W)
     stale: Integers  # 1: to be made anew
+    touched: Integers  # [1] 1: some point has pushed in the first step of a pair
 
 
 @record
@@ -223,7 +237,9 @@ class Island:
     """Parts that are joined and step together, in the block of memory that begins with it."""
 
     per_second: float  # steps
+    one_way: int  # 1: strings stand on a frame, and what they do to it drives the bridge, which does nothing to them
     bridge: Bridge
+    frame: Bridge  # that frame, with hammers; only where it is one-way
     flocks: int  # 1: there is one
     flock: Flock
     members: Integers  # strands that sound, in order

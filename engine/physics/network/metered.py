@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.compiled import called_by_python, copy, native
+from engine.pairs import push
 from engine.physics.excitation import pulse
 from engine.physics.network.coming import sounds
 from engine.physics.network.memory import THERE, Bridge, Resonators, Strand, island, strand
@@ -96,11 +97,10 @@ def meter(base: Any, force: Any, knock: Any, book: Ledger) -> None:
     """Step by step, with everything metered."""
     i = island(base)
     b, strings = i.bridge, i.strands.size
+    for m in range(strings):
+        recall(strand(base + i.strands[m]), b.clock[0] & 1)
     for n in range(force.shape[0]):
         odd = b.clock[0] & 1
-        for m in range(strings):
-            s = strand(base + i.strands[m])
-            copy(s.bank.even if odd else s.bank.odd, s.bank.earlier)
         copy(b.bank.even if odd else b.bank.odd, b.bank.earlier)
         step(base, force[n], knock[n])
         tell(base, book.out[n])
@@ -113,13 +113,13 @@ def meter(base: Any, force: Any, knock: Any, book: Ledger) -> None:
             if not sounds(base, m):
                 point += s.points.psi.size
                 continue
-            newest, last = (s.bank.even, s.bank.odd) if odd else (s.bank.odd, s.bank.even)
-            lost, worked = spent(s.bank, newest)
+            note(s, odd == 0)
+            lost, worked = spent(s.bank, s.bank.latest)
             book.sums[0] += lost
             for d in range(b.now.size):
                 worked += 0.5 * s.ends.struck[d] * (b.now[d] - came_from(b, d))
             book.sums[1] += worked * force[n, m]
-            book.strings[n, m] = vibrating(s.bank, newest, last) + hanging(s, b, i.per_second)
+            book.strings[n, m] = vibrating(s.bank, s.bank.latest, s.bank.last) + hanging(s, b, i.per_second)
             book.contact[n, m] = stored(s)
             for d in range(b.now.size):
                 book.felt[n, m, d] = s.felt[d]
@@ -136,6 +136,33 @@ def meter(base: Any, force: Any, knock: Any, book: Ledger) -> None:
         book.hammers[n] = flown(b)
         book.lost[n] = book.sums[0] + still
         book.work[n] = book.sums[1] + work + b.work[0]
+
+
+@native
+def recall(s: Strand, odd: Any) -> None:
+    """The newest step and the one before it, between the steps of a pair as at its end: the step before the first of a
+    pair has been written over, and comes out of the second, which follows from both.
+    """
+    bank = s.bank
+    note(s, odd)
+    copy(bank.odd, bank.last)
+    if odd and s.stretch.square.size == 0:
+        for i in range(bank.last.size):
+            back = bank.forward[i] * bank.odd[i] - bank.even[i]
+            bank.last[i] = back / bank.backward[i] if bank.backward[i] > 0.0 else 0.0
+    elif odd:
+        copy(bank.even, bank.last)
+
+
+@native
+def note(s: Strand, odd: Any) -> None:
+    """After a step: the newest one, with all that has pushed; those before it are older by one."""
+    bank = s.bank
+    copy(bank.last, bank.earlier)
+    copy(bank.latest, bank.last)
+    copy(bank.odd if odd else bank.even, bank.latest)
+    if odd and s.stretch.square.size == 0:
+        push(bank.spread, bank.rows, bank.weights[0], bank.weights.shape[1], bank.latest)
 
 
 @native
@@ -163,6 +190,26 @@ def vibrating(bank: Resonators, newest: Any, last: Any) -> Any:
     for i in range(newest.size):
         span, mean = newest[i] - last[i], newest[i] + last[i]
         total += bank.inertia[i] * span * span + bank.spring[i] * mean * mean
+    return total
+
+
+@native
+def moving(bank: Resonators) -> Any:
+    """Kinetic energy of modes between the last two steps."""
+    total = 0.0
+    for i in range(bank.even.size):
+        span = bank.even[i] - bank.odd[i]
+        total += bank.inertia[i] * span * span
+    return total
+
+
+@native
+def strained(bank: Resonators) -> Any:
+    """Potential energy of modes between the last two steps."""
+    total = 0.0
+    for i in range(bank.even.size):
+        mean = bank.even[i] + bank.odd[i]
+        total += bank.spring[i] * mean * mean
     return total
 
 

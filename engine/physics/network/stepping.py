@@ -5,26 +5,35 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import called_by_python, inlined, native
+from engine.pairs import advance_twice, push_twice
 from engine.physics.modal import add
 from engine.physics.network import carrying, flocking
 from engine.physics.network.counterparts import fly, lead, slip, throw
 from engine.physics.network.folding import hold, refold, settle_links, stretch, tighten
+from engine.physics.network.hanging import tune
 from engine.physics.network.memory import Bridge, Strand, island, strand
 from engine.physics.network.settling import settle
 from engine.vectors import advance, project, spread
 
 
 @native
-def predict(s: Strand, b: Bridge, now: Any, after: Any, force: Any, square: Any) -> None:
+def predict(s: Strand, b: Bridge, force: Any, odd: Any, square: Any) -> None:
     """A string's step without obstacles, over a bridge that goes on as it does; `square` is 1/k^2."""
     bank, count = s.bank, s.points.psi.size
-    advance(bank.forward, bank.backward, now, after)
+    now, after = bank.even, bank.odd
+    if odd:
+        now, after = after, now
     s.blow[0] = force
+    if s.stretch.square.size == 0:
+        go_on(s, force, odd)
+    else:
+        advance(bank.forward, bank.backward, now, after)
+        if force != 0.0:
+            add(force, bank.inject, after)
+        project(bank.rows, after, bank.free)
     if force != 0.0:
-        add(force, bank.inject, after)
         for d in range(b.now.size):
             b.pull[d] += s.ends.struck[d] * force
-    project(bank.rows, after, bank.free)
     for j in range(s.now.size):
         end = 0.0
         for d in range(b.now.size):
@@ -51,9 +60,57 @@ def predict(s: Strand, b: Bridge, now: Any, after: Any, force: Any, square: Any)
 
 
 @native
-def finish(s: Strand, b: Bridge, after: Any, square: Any) -> None:
+def go_on(s: Strand, force: Any, odd: Any) -> None:
+    """The rows of a step without forces but what strikes; modes take two steps at once, of which the first is even.
+
+    What else pushes in the first is added to the rows of the second, and to the modes of both when it is over.
+    """
+    bank, rows = s.bank, s.bank.free.size
+    if odd == 0:
+        if s.recipe.late[0]:
+            tune(s, s.recipe.asked[0], s.recipe.asked[1])
+        advance_twice(bank.forward, bank.backward, bank.inject, bank.rows, bank.even, bank.odd, 0.0, 0.0, bank.both)
+        if force != 0.0:
+            add(force, bank.inject, bank.odd)
+            for i in range(bank.even.size):
+                bank.even[i] += force * (bank.forward[i] * bank.inject[i])
+            project(bank.rows, bank.odd, bank.both[0, :rows])
+            project(bank.rows, bank.even, bank.both[1, :rows])
+    elif force != 0.0:
+        add(force, bank.inject, bank.even)
+        project(bank.rows, bank.even, bank.both[1, :rows])
+    for row in range(rows):
+        bank.free[row] = bank.both[odd, row]
+    if odd:
+        for k in range(bank.weights.shape[1]):
+            newtons, ahead = bank.weights[0, k], bank.ahead[k]
+            if newtons != 0.0:
+                for row in range(rows):
+                    bank.free[row] += ahead[row] * newtons
+
+
+@native
+def leave_behind(s: Strand, touched: Any, odd: Any) -> None:
+    """Keep what has pushed in a step; after the second one of a pair, let the modes of both have it."""
+    bank, count, force = s.bank, s.points.psi.size, s.points.force
+    for k in range(force.size):
+        bank.weights[odd, k] = force[k]
+    if odd == 0:
+        s.fold.touched[0] = touched
+    elif touched or s.fold.touched[0]:
+        push_twice(
+            bank.forward, bank.spread, bank.rows, bank.weights[0], bank.weights[1], force.size, bank.odd, bank.even
+        )
+    else:
+        one, two = bank.weights[0, count:], bank.weights[1, count:]
+        push_twice(bank.forward, bank.spread, bank.rows[count:], one, two, s.now.size, bank.odd, bank.even)
+
+
+@native
+def finish(s: Strand, b: Bridge, odd: Any, square: Any) -> None:
     """What all forces do to a string, once the bridge has moved."""
     p, bank, count = s.points, s.bank, s.points.psi.size
+    after = bank.even if odd else bank.odd
     settle_links(s, b.surge)
     for j in range(s.now.size):
         p.force[count + j] = 0.0
@@ -67,9 +124,11 @@ def finish(s: Strand, b: Bridge, after: Any, square: Any) -> None:
             newtons, response = force[k], bank.response[k]
             for row in range(rows):
                 free[row] += response[row] * newtons
-    spread(bank.spread, bank.rows, force, p.pushed, pushed, after)
     if s.stretch.square.size:
+        spread(bank.spread, bank.rows, force, p.pushed, pushed, after)
         tighten(s, after)
+    else:
+        leave_behind(s, pushed > 0 and p.pushed[0] < count, odd)
     feel(s, b, pushed, square)
     for d in range(b.now.size):
         z, carried = b.now[d], s.ends.carried[d]
@@ -108,35 +167,56 @@ def step(base: Any, force: Any, knock: Any) -> None:
     i = island(base)
     b, square = i.bridge, i.per_second * i.per_second
     t, odd = float(b.clock[0]), b.clock[0] & 1
-    throw(b, t)
     carrying.begin(b, knock)
-    for m in range(i.active[0]):
-        s = strand(base + i.strands[i.members[m]])
-        if s.points.timed:
-            lead(s, b, t)
-        now, after = s.bank.even, s.bank.odd
-        if odd:
-            now, after = after, now
-        predict(s, b, now, after, force[i.members[m]], square)
+    if i.one_way:
+        drive(base, force, t, odd)
+    else:
+        throw(b, t)
+        for m in range(i.active[0]):
+            n = i.members[m]
+            s = strand(base + i.strands[n])
+            if s.points.timed:
+                lead(s, b, t)
+            predict(s, b, force[n], odd, square)
     if i.flocks:
         flocking.predict(i.flock, b, odd, square)
     carrying.meet(b)
     if i.flocks and odd:
         flocking.settle(i.flock, b, False)
-    for m in range(i.active[0]):
+    for m in range(0 if i.one_way else i.active[0]):
         turn = i.active[0] - 1 - m if odd else m
         settle(strand(base + i.strands[i.members[turn]]), b, odd == 0)
     if i.flocks and odd == 0:
         flocking.settle(i.flock, b, True)
     carrying.part(b)
-    for m in range(i.active[0]):
+    for m in range(0 if i.one_way else i.active[0]):
         s = strand(base + i.strands[i.members[m]])
-        finish(s, b, s.bank.even if odd else s.bank.odd, square)
+        finish(s, b, odd, square)
     if i.flocks:
         flocking.finish(i.flock, b, square)
     carrying.sound(b, square)
     fly(b)
     b.clock[0] += 1
+
+
+@native
+def drive(base: Any, force: Any, t: Any, odd: Any) -> None:
+    """One step of strings on a frame, one after the other; what they do to it pulls at the bridge."""
+    i = island(base)
+    b, f, square = i.bridge, i.frame, i.per_second * i.per_second
+    carrying.begin(f, f.force)  # which is zero
+    throw(f, t)
+    for m in range(i.active[0]):
+        n = i.members[m]
+        s = strand(base + i.strands[n])
+        if s.points.timed:
+            lead(s, f, t)
+        predict(s, f, force[n], odd, square)
+        settle(s, f, odd == 0)
+        finish(s, f, odd, square)
+        for d in range(b.pull.size):
+            b.pull[d] += s.felt[d]
+    fly(f)
 
 
 @called_by_python

@@ -14,9 +14,10 @@ from engine import elementwise
 from engine.aligned import zeros
 from engine.elementary import exp2, tan
 from engine.layout import Arena, fields_of, lay, seen, size_of
+from engine.pairs import whole
 from engine.physics.linear import product
 from engine.physics.modes import Modes, modes, poles, shape
-from engine.physics.network.coming import hang
+from engine.physics.network.hanging import hang
 from engine.physics.network.meetings import Meeting, laid_out, meetings
 from engine.physics.network.memory import Island, Strand
 from engine.physics.network.parts import Body, Hammer, Network, Plane, Strung, seen_from
@@ -67,33 +68,47 @@ class Woven:
         self.block[:] = self.image
 
 
-def weave(network: Network, rate: float, band: float = inf, flock: dict[str, Any] | None = None) -> Woven:
-    """A network's memory at a sample rate; no string has modes above `band`. A flock is from gathering.py."""
+def weave(
+    network: Network, rate: float, band: float = inf, flock: dict[str, Any] | None = None, one_way: bool = False
+) -> Woven:
+    """A network's memory at a sample rate; no string has modes above `band`. A flock is from gathering.py.
+
+    One-way, strings drive the bridge, which does nothing to them.
+    """
     arena, writers = Arena(), Writers()
     start = arena.room(size_of(Island))
     found = [meetings(strung) for strung in network.strings]
-    planes = [_planes(strung, rate, min(band, strung.band)) for strung in network.strings]
+    planes = [planes_of(strung, rate, min(band, strung.band)) for strung in network.strings]
     places = [arena.room(size_of(Strand)) for _ in network.strings]
     for n, strung in enumerate(network.strings):
-        put(arena, writers, Strand, places[n], _strand(strung, planes[n], found[n], network.body, rate))
-    whole = {
-        "per_second": rate,
-        "bridge": _bridge(network.body, network.hammers, rate),
+        put(arena, writers, Strand, places[n], strand_of(strung, planes[n], found[n], network.body, rate))
+    fields = {
+        **standing(network.body, network.hammers, rate, one_way),
         "members": np.arange(len(places)),
         "active": np.array([len(places)]),
         "strands": np.array(places),
         "flocks": int(flock is not None),
         "flock": flock or {},
     }
-    put(arena, writers, Island, start, whole)
+    put(arena, writers, Island, start, fields)
     block = arena.sealed()
     for write in writers:
         write(block)
     woven = Woven(network, rate, tuple(planes), tuple(tuple(points) for points in found), block, block)
     for n in range(len(places)):
-        hang(woven.base + places[n], rate)
-    lay_to_rest(woven.island.bridge, [woven.strand(n) for n in range(len(places))], found)
+        hang(woven.base + places[n])
+    lay_to_rest(
+        woven.island.frame if one_way else woven.island.bridge, [woven.strand(n) for n in range(len(places))], found
+    )
     return replace(woven, image=block.copy())
+
+
+def standing(body: Body, hammers: tuple[Hammer, ...], rate: float, one_way: bool) -> dict[str, Any]:
+    """What strings stand on, by the fields of memory.Island."""
+    if not one_way:
+        return {"per_second": rate, "bridge": bridge_of(body, hammers, rate)}
+    frame = bridge_of(Body(directions=body.directions), hammers, rate)
+    return {"per_second": rate, "one_way": 1, "bridge": bridge_of(body, (), rate), "frame": frame}
 
 
 def put(arena: Arena, writers: Writers, declaration: type, start: int, values: dict[str, Any]) -> None:
@@ -105,7 +120,7 @@ def put(arena: Arena, writers: Writers, declaration: type, start: int, values: d
             put(arena, writers, part.of, start + part.offset, values[part.name])
 
 
-def _planes(strung: Strung, rate: float, band: float) -> Planes:
+def planes_of(strung: Strung, rate: float, band: float) -> Planes:
     strings, parts = [], []
     for plane in strung.planes:
         strings.append(detuned(strung.string, plane))
@@ -145,16 +160,21 @@ def bank(m: Modes, mass: Array, rows: Array, sources: int, rate: float) -> dict[
         "inject": zeros(gain.size),
         "rows": heard,
         "response": answers(heard, gain, sources),
+        "ahead": answers(heard, gain * _padded(2.0 * r * o), sources),
         "inertia": _padded(0.5 * mass / (k * k)),
         "spring": _padded(0.5 * mass * a_star / (k * k)),
         "even": zeros(gain.size),
         "odd": zeros(gain.size),
+        "latest": zeros(gain.size),
+        "last": zeros(gain.size),
         "earlier": zeros(gain.size),
         "free": zeros(len(heard)),
+        "both": zeros((2, whole(len(heard), float))),
+        "weights": zeros((2, sources)),
     }
 
 
-def _strand(strung: Strung, planes: Planes, found: list[Meeting], body: Body, rate: float) -> dict[str, Any]:
+def strand_of(strung: Strung, planes: Planes, found: list[Meeting], body: Body, rate: float) -> dict[str, Any]:
     string, b = strung.string, planes.modes.wavenumber
     count, ends, directions = len(found), len(planes.angles), len(body.directions)
     touching = [place_row(planes, point.at, point.angle) for point in found]
@@ -178,6 +198,7 @@ def _strand(strung: Strung, planes: Planes, found: list[Meeting], body: Body, ra
         "slant": zeros((count, directions)),
         "ease": zeros(count),
         "stale": np.ones(1, np.int64),
+        "touched": np.zeros(1, np.int64),
     }
     return {
         "bank": own,
@@ -205,9 +226,9 @@ def _ends(strung: Strung, planes: Planes, found: list[Meeting], body: Body) -> d
         [[seen_from(angle, own) * (base - at / length) for own in planes.angles] for at, angle, base in places]
     ).reshape(len(places), len(planes.angles))
     carried, struck = product(lever, weight), np.zeros(weight.shape[1])
+    reach = product(np.array([seen_from(strung.struck, own) for own in planes.angles]), weight)
     if strung.excitation is not None:
-        seen = np.array([seen_from(strung.struck, own) for own in planes.angles])
-        struck = (1.0 - strung.excitation.position) * product(seen, weight)
+        struck = (1.0 - strung.excitation.position) * reach
     inertia = np.full(len(planes.angles), strung.string.density * length / 3.0)
     tension = np.array([own.tension / length for own in planes.strings])
     return {
@@ -218,6 +239,7 @@ def _ends(strung: Strung, planes: Planes, found: list[Meeting], body: Body) -> d
         "carried": np.concatenate([carried[:count], np.zeros((inertia.size, weight.shape[1])), carried[count:]]).T,
         "lean": zeros((weight.shape[1], count)),  # these two by `hang`
         "load": zeros((weight.shape[1], weight.shape[1])),
+        "reach": reach,
         "struck": struck,
     }
 
@@ -226,6 +248,7 @@ def recipe(strung: Strung, planes: Planes, mass: float, strike: Array, rate: flo
     """What the bank is made of again by retune.tune_poles."""
     string, b, k = strung.string, planes.modes.wavenumber, 1.0 / rate
     share = np.array([own.tension / string.tension for own in planes.strings])[planes.plane]
+    facing = np.array([seen_from(strung.struck, own) for own in planes.angles])[planes.plane]
     bend = _padded(string.stiffness * (b * b * (b * b)) / string.density)
     bend[b.size :] = 4.0 * HIGHEST / (k * k)  # padding lies above Nyquist
     return {
@@ -234,10 +257,17 @@ def recipe(strung: Strung, planes: Planes, mass: float, strike: Array, rate: flo
         "decay": _padded(planes.modes.decay),
         "shrink": _padded(elementwise.exp(-planes.modes.decay * k)),
         "strike": _padded(strike),
+        "wave": _padded(b),
+        "facing": _padded(facing),
         "mass": mass,
         "step": k,
         "length": string.length,
+        "tension": string.tension,
+        "stiffening": string.stiffness * (np.pi / string.length * (np.pi / string.length)),
         "scratch": zeros(bend.size),
+        "gain": zeros(bend.size),
+        "late": np.zeros(1, np.int64),
+        "asked": zeros(2),
     }
 
 
@@ -289,7 +319,7 @@ def high_pass(frequency: float, rate: float) -> Array:
     return np.array([a1, g * a1, g * g * a1, damping])
 
 
-def _bridge(body: Body, hammers: tuple[Hammer, ...], rate: float) -> dict[str, Any]:
+def bridge_of(body: Body, hammers: tuple[Hammer, ...], rate: float) -> dict[str, Any]:
     count, k = len(body.directions), 1.0 / rate
     throwing = [
         np.array([getattr(hammer, name) for hammer in hammers]) for name in ("mass", "weight", "start", "speed")

@@ -21,7 +21,8 @@ def poles(w: Woven) -> np.ndarray:
 
     def state() -> np.ndarray:
         odd = int(b.clock[0]) & 1
-        pairs = [(k.odd, k.even) if odd else (k.even, k.odd) for k in banks]
+        pairs = [(s.bank.latest, s.bank.last) for s in strands]
+        pairs.append((b.bank.odd, b.bank.even) if odd else (b.bank.even, b.bank.odd))
         newest, last = zip(*((x[:n], y[:n]) for (x, y), n in zip(pairs, sizes)))
         return np.concatenate([*newest, *last])
 

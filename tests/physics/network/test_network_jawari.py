@@ -136,8 +136,7 @@ def test_the_force_on_the_body_is_the_pull_less_what_stands_on_the_bridge() -> N
     force = pulse(Excitation(0.85, 1.0, 2e-3), rate, steps)[:, None]
     felt, pulled = np.zeros(steps), np.zeros(steps)
     for n in range(steps):
-        now = s.bank.odd if n & 1 else s.bank.even
-        pulled[n] = pull_row @ now[: b.size]
+        pulled[n] = pull_row @ s.bank.latest[: b.size]
         book = observe(w, 1, force[n : n + 1])
         felt[n], pulled[n] = book.out[0, 0], pulled[n] - share @ book.force[0]
     assert np.abs(felt).max() > 0.3

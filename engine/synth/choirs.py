@@ -1,0 +1,246 @@
+"""The strings of every key of an instrument whose strings share a bridge: design, and what is not played yet."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from math import inf, pi
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.elementary import exp2
+from engine.errors import PhysicsError
+from engine.layout import Arena, lay, size_of
+from engine.physics.excitation import Excitation
+from engine.physics.network.hanging import hang
+from engine.physics.network.loading import loaded, rebent
+from engine.physics.network.meetings import LINK, OBSTACLE, Meeting, meetings
+from engine.physics.network.memory import NOBODY, Strand
+from engine.physics.network.parts import Against, Blow, Body, Finger, Link, PortLike, Strung, Travel
+from engine.physics.network.weaving import Writers, planes_of, put, strand_of
+from engine.physics.problem import Problem
+from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Played, Plucking
+from engine.preset.loader import Preset
+from engine.preset.tuning import Tuning
+from engine.synth.keys import BAND, cut, of_key
+from engine.synth.memory import HIT, PULSED, TAKEN, Choir
+from engine.synth.network_string import MOST_COURSES, ChoirDesign
+
+LATER = 1e12  # s: when a damper comes that nobody lets down
+SWIFTEST, SLOWEST, CALMED = 5e-3, 60e-3, 12.6  # s: a stolen note's end; that over its lowest partial leaves -86 dB
+WAYS = {Excitation: PULSED, Blowing: HIT, Plucking: TAKEN}
+
+
+@dataclass(frozen=True)
+class Voiced:
+    """A key: its pitch (Hz, None if the tuning leaves it out), its strings, or the reason why it stays silent."""
+
+    pitch: float | None
+    design: ChoirDesign | None
+    silent_because: str = ""
+    first: Problem | None = None  # the first of its strings, and what sounds it
+    gap: float = inf  # m, by which barriers may rise before they press on the string
+
+
+class _Strung(NamedTuple):
+    """One of a key's strings, described."""
+
+    strung: Strung
+    pulse: Excitation
+    part: Played
+    course: Course
+
+
+def refuse_unplayed(preset: Preset) -> Assembly:
+    """The preset's assembly, if all that it says is played."""
+    a = preset.assembly
+    assert a is not None
+    if preset.model != "modal" or preset.quality == "best":
+        asked = ("model", preset.model) if preset.model != "modal" else ("quality", preset.quality)
+        raise PhysicsError(*asked, "strings on one bridge are modal, of the common quality", "leave it out")
+    if a.room is not None:
+        raise PhysicsError("room", a.room.share, "no room is played yet", "leave it out")
+    if a.coupling == "none" and a.sympathetic:
+        limit = "strings that nothing couples do not answer each other"
+        raise PhysicsError("coupling", a.coupling, limit, "take two-way or one-way, or leave out what answers")
+    if a.body.channels > 2:
+        raise PhysicsError("body.heard", a.body.channels, "a body is heard in one or two channels", "leave out others")
+    shapes = {part.exciter.shape for part in a.played if isinstance(part.exciter, Excitation)}
+    if len(shapes) > 1:
+        limit = "all strings are struck by pulses of one shape"
+        raise PhysicsError("exciter.shape", ", ".join(sorted(shapes)), limit, "choose one of them")
+    for n, part in enumerate(a.played):
+        _refuse_part(f"strings.{n}", part)
+    feeling = any(not isinstance(part.exciter, Excitation) for part in a.played)
+    if feeling and any(c.to == "excitation.position" for c in preset.controllers):
+        limit = "a hammer or plectrum stays where it is"
+        raise PhysicsError("map.to", "excitation.position", limit, "map something else")
+    return a
+
+
+def _refuse_part(where: str, part: Played) -> None:
+    strung = part.strung
+    if part.mono:
+        raise PhysicsError(f"{where}.mono", "true", "one string of many frets is not played yet", "leave it out")
+    if strung.listening:
+        limit = "pickups on strings are not played yet, the body is heard"
+        raise PhysicsError(f"{where}.listening", len(strung.listening), limit, "leave them out")
+    if strung.excitation is not None or any(isinstance(port, Blow | Finger) for port in strung.ports):
+        raise PhysicsError(f"{where}.ports", "an exciter", "keys strike the strings", "name it as the exciter")
+    if not 1 <= len(part.courses) <= MOST_COURSES:
+        limit = f"a key has 1 to {MOST_COURSES} strings"
+        raise PhysicsError(f"{where}.courses", len(part.courses), limit, "give as many")
+
+
+def playable(body: Body, rate: float) -> Body:
+    """The body with those of its modes that a sample rate has room for."""
+    kept = tuple(mode for mode in body.modes if mode.frequency < 0.45 * rate)
+    if body.modes and not kept:
+        lowest = min(mode.frequency for mode in body.modes)
+        limit = f"no mode of the body lies below {0.45 * rate:g} Hz"
+        raise PhysicsError("body.frequency", lowest, limit, "lower one, or raise the sample rate")
+    return replace(body, modes=kept)
+
+
+def design_choirs(preset: Preset, tuning: Tuning, rate: float, only: Collection[int] | None = None) -> list[Voiced]:
+    """All keys of an instrument, or `only` some."""
+    a = refuse_unplayed(preset)
+    body, found = playable(a.body, rate), []
+    for number, hz in enumerate(tuning.frequencies):
+        parts = [part for part in a.played if part.lowest <= number <= part.highest]
+        if only is not None and number not in only:
+            found.append(Voiced(hz, None, "not designed yet"))
+        elif hz is None:
+            found.append(Voiced(None, None, "the tuning leaves this key out"))
+        elif not parts:
+            found.append(Voiced(hz, None, "no string is played by this key"))
+        else:
+            try:
+                found.append(_voiced(preset, replace(a, body=body), parts, hz, rate))
+            except PhysicsError as error:
+                found.append(Voiced(hz, None, str(error)))
+    return found
+
+
+def _voiced(preset: Preset, a: Assembly, parts: list[Played], hz: float, rate: float) -> Voiced:
+    strings = [_strung(preset, part, course, hz) for part in parts for course in part.courses]
+    if len(strings) > MOST_COURSES:
+        raise PhysicsError("courses", len(strings), f"a key has at most {MOST_COURSES} strings", "take fewer")
+    first = strings[0]
+    made = ChoirDesign(_block(strings, a, rate), rate, max(a.body.channels, 1), len(a.body.directions))
+    lows = [point.low for own in strings for point in meetings(own.strung) if point.kind == OBSTACLE]
+    return Voiced(hz, made, "", Problem(first.strung.string, excitation=first.pulse), -max(lows, default=-inf))
+
+
+def as_pulse(exciter: Exciter) -> Excitation:
+    """Where it strikes, how strongly (N, or m/s of a hammer), and how long."""
+    match exciter:
+        case Blowing():
+            return Excitation(exciter.position, exciter.speed)
+        case Plucking():
+            return Excitation(exciter.position, exciter.slip, max(exciter.duration, 1e-6))
+    return exciter
+
+
+def _strung(preset: Preset, part: Played, course: Course, hz: float) -> _Strung:
+    """One string, brought to its pitch, with all that touches it."""
+    pitch = hz * course.ratio * exp2(course.detuned / 1200.0)
+    asked = Problem(part.strung.string, excitation=as_pulse(part.exciter))
+    tuned = of_key(asked, part.keys, pitch, preset.tracking)
+    length, pulse, ports = tuned.string.length, tuned.excitation, list[PortLike]()
+    for port in part.strung.ports:
+        if not isinstance(port, Against):
+            ports.append(port)
+            continue
+        barrier = cut(port.barrier, length)
+        if barrier is not None:
+            ports.append(replace(port, barrier=barrier))
+    at = pulse.position * length
+    match part.exciter:
+        case Blowing(felt=felt):
+            ports.append(Blow(at, 0, felt, part.strung.struck))
+        case Plucking() as own:
+            way = Travel(own.by, 0.0, pulse.duration, inf)
+            ports.append(Finger(at, own.tip, way, 1.0, own.damping, 0.0, part.strung.struck))
+    if part.felt is not None:
+        f = part.felt
+        coming = Travel(0.0, LATER, f.duration)
+        ports.append(Link(f.at * length, f.stiffness, f.resistance, f.mass, 0.0, coming))
+    strung = replace(part.strung, string=tuned.string, ports=tuple(ports), excitation=pulse)
+    return _Strung(strung, pulse, part, course)
+
+
+def _block(strings: list[_Strung], a: Assembly, rate: float) -> Any:
+    """A key's choir in a block of its own."""
+    arena, writers = Arena(), Writers()
+    start = arena.room(size_of(Choir))
+    places = [arena.room(size_of(Strand)) for _ in strings]
+    found = [meetings(own.strung) for own in strings]
+    for own, place, points in zip(strings, places, found):
+        _refuse_pressed(points)
+        for point in points:
+            point.hammer = _hitting(strings, own) if point.hammer != NOBODY else NOBODY
+        planes = planes_of(own.strung, rate, min(BAND, 0.45 * rate, own.strung.band))
+        one_way = a.coupling == "one-way"
+        planes = loaded(planes, own.strung, a.body) if one_way else planes
+        values = strand_of(own.strung, planes, points, a.body, rate)
+        if one_way:
+            rebent(values, planes, own.strung)
+        values["points"]["timed"] = int(any(point.travel.start < LATER and _moves(point) for point in points))
+        put(arena, writers, Strand, place, values)
+    writers.append(lay(arena, Choir, start, **_choir(strings, found, places, rate)))
+    block = arena.sealed()
+    for write in writers:
+        write(block)
+    for place in places:
+        hang(int(block.ctypes.data) + place)
+    return block.view(np.int64)
+
+
+def _moves(point: Meeting) -> bool:
+    return point.hammer != NOBODY or point.slip < inf or point.travel != Travel()
+
+
+def _refuse_pressed(points: list[Meeting]) -> None:
+    for point in points:
+        if point.kind == OBSTACLE and point.low > 0.0:
+            limit = "a string that presses on its barrier at rest is not played on a bridge that moves"
+            raise PhysicsError("barrier.height", point.low, limit, "lower it to 0 or below")
+
+
+def _choir(strings: list[_Strung], found: list[list[Meeting]], places: list[int], rate: float) -> dict[str, Any]:
+    k, first = 1.0 / rate, strings[0]
+    kinds = [WAYS[type(own.part.exciter)] for own in strings]
+    onset = np.array([own.course.onset * rate for own in strings])
+    lasting = np.array([own.pulse.duration / first.pulse.duration for own in strings])
+    scale = first.pulse.force or 1.0
+    lowest = min(own.strung.string.pitch for own in strings)
+    calming = 2.0 * pi * lowest
+    seconds = min(max(CALMED / calming, SWIFTEST), SLOWEST)
+    return {
+        "strands": np.array(places),
+        "kind": np.array(kinds),
+        "onset": onset,
+        "share": np.array([own.course.force * own.pulse.force / scale for own in strings]),
+        "lasting": lasting,
+        "position": np.array([own.pulse.position for own in strings]),
+        "point": np.array([_number(points, lambda p: p.slip < inf) for points in found]),
+        "hammer": np.array([_hitting(strings, own) if kind == HIT else NOBODY for own, kind in zip(strings, kinds)]),
+        "mobility": np.array([k * k / getattr(own.part.exciter, "mass", 1.0) for own in strings]),
+        "felt": np.array([_number(points, lambda p: p.kind == LINK and p.travel.start >= LATER) for points in found]),
+        "damped": np.array([own.part.felt.duration * rate if own.part.felt else 0.0 for own in strings]),
+        "latest": float(onset.max()),
+        "longest": float(lasting.max()),
+        "calming": calming,
+        "ending": seconds,
+    }
+
+
+def _hitting(strings: list[_Strung], own: _Strung) -> int:
+    """The hammer of a part of the key hits all strings of this part."""
+    return next(n for n, other in enumerate(strings) if other.part is own.part)
+
+
+def _number(points: list[Meeting], is_it: Any) -> int:
+    return next((n for n, point in enumerate(points) if is_it(point)), NOBODY)

@@ -1,0 +1,389 @@
+"""A voice's strings on a bridge that they share with others: what they are made of, how they come, go and are bent.
+
+A voice has its own copy of its key's choir, in one block that can lie anywhere. All voices' strings step together, so
+that there is no `run` here (together.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.compiled import copy, inlined, integers, native
+from engine.elementary import sin
+from engine.layout import Integers, fields_of, memory, seen, size_of
+from engine.opened import address
+from engine.pairs import whole
+from engine.physics.excitation import EDGE
+from engine.physics.network import coming
+from engine.physics.network.counterparts import leave
+from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Contacts, Island, Strand, island, strand
+from engine.physics.network.metered import moving, stored, strained
+from engine.physics.problem import Pickup
+from engine.physics.string import Array
+from engine.synth import modal_string
+from engine.synth.memory import HIT, TAKEN, Choir, Joint, Machine, choir, joint_at
+from engine.synth.passing import summed
+from engine.vectors import PADDING
+
+MOST_COURSES = 8
+
+
+class ChoirParts(NamedTuple):
+    """The strings of a key, or of a voice."""
+
+    block: Integers  # that begins with a Choir
+
+
+class ChoirDesign(NamedTuple):
+    """The strings of a key made ready for a sample rate."""
+
+    block: NDArray[np.int64]
+    rate: float
+    channels: int
+    directions: int
+
+
+NAME, PARTS, DESIGN = "network", ChoirParts, ChoirDesign
+SHAPE, GOES_ON = modal_string.SHAPE, False  # a choir rings out where it is: what it stands on would not come along
+OWN, BLANK = ("block",), ()
+
+
+def columns(pickups: Sequence[Pickup]) -> int:
+    """Nothing is given for a string by itself."""
+    return len(pickups)
+
+
+def laid_out(d: ChoirDesign) -> ChoirParts:
+    """The strings of a key."""
+    return ChoirParts(d.block)
+
+
+def resting(d: ChoirDesign) -> Array:
+    """What is heard of a key's strings at rest."""
+    return np.zeros(d.channels + d.directions)
+
+
+# --- what is looked at before it is played ----------------------------------------------------------------------------
+
+
+def consistent(string: ChoirParts, pickups: int, columns: int) -> bool:
+    """Whether the kernels stay within this block, whatever numbers are in it; columns: directions behind channels."""
+    block = string.block
+    start, size = int(block.ctypes.data), block.nbytes
+    if not _inside(Choir, start, start, size):
+        return False
+    own = seen(Choir, start)
+    count, directions = own.strands.size, columns - pickups
+    each = (own.kind, own.onset, own.share, own.lasting, own.position, own.point, own.hammer, own.mobility, own.felt)
+    if not 1 <= count <= MOST_COURSES or {array.size for array in (*each, own.damped)} != {count}:
+        return False
+    for n, place in enumerate(own.strands.tolist()):
+        if place % 8 or not 0 <= place <= size - size_of(Strand) or not _inside(Strand, start + place, start, size):
+            return False
+        s = seen(Strand, start + place)
+        most = s.points.psi.size
+        known = NOBODY <= own.point[n] < most and NOBODY <= own.felt[n] < most and NOBODY <= own.hammer[n] < count
+        if not known or not _fitting(s, count, directions):
+            return False
+    return True
+
+
+def _inside(declaration: type, at: int, start: int, size: int) -> bool:
+    """Whether all arrays of a record lie within a block."""
+    if not start <= at <= start + size - size_of(declaration):
+        return False
+    for part in fields_of(declaration):
+        if part.kind == "record" and not _inside(part.of, at + part.offset, start, size):
+            return False
+        if part.kind == "array" and part.shape is None:
+            offset, *shape = memory(at + part.offset, np.int64, (part.words,)).tolist()
+            first = at + offset
+            if min(shape) < 0 or first % 8 or not start <= first <= start + size - 8 * prod(shape):
+                return False
+    return True
+
+
+def _fitting(s: Strand, count: int, directions: int) -> bool:
+    """Whether the arrays of a string fit each other, and numbers that count or point stay within them."""
+    b, p, e, f, t, r = s.bank, s.points, s.ends, s.fold, s.stretch, s.recipe
+    modes, rows, points, ends = b.forward.size, b.free.size, p.psi.size, s.now.size
+    across = {modes} | {points}
+    long = [b.backward, b.spread, b.inject, b.inertia, b.spring, b.even, b.odd, b.latest, b.last, b.earlier, s.rest]
+    long += [r.bend, r.pull, r.decay, r.shrink, r.strike, r.wave, r.facing, r.scratch, r.gain]
+    each = [p.slope, p.power, p.form, p.secant, p.drag, p.root, p.resist, p.heft, p.limit, p.partner, p.hammer, p.low]
+    each += [p.by, p.begin, p.span, p.end, p.slip, p.state, p.grip, p.next, p.level, p.last, p.now, p.before, p.open]
+    each += [f.held, f.base, f.ease, s.rest_psi]
+    sides = [e.inertia, e.tension, e.ratio, s.before]
+    ways = [e.reach, e.struck, t.lean, s.felt]
+    stretched = modes if t.square.size else 0
+    shapes = {
+        **{id(array): (modes,) for array in long},
+        **{id(array): (points,) for array in each},
+        **{id(array): (ends,) for array in sides},
+        **{id(array): (directions,) for array in ways},
+    }
+    named = [*long, *each, *sides, *ways]
+    tables = [b.rows, b.response, e.weight, e.carried, e.lean, e.load, f.answer, f.lean, f.load, f.column, f.slant]
+    return (
+        across != {0}
+        and modes % PADDING == 0
+        and modes > 0
+        and 1 <= ends <= 2
+        and rows >= points + ends
+        and all(array.shape == shapes[id(array)] for array in named)
+        and [table.shape for table in tables]
+        == [
+            *[(rows, modes), (points + ends, rows), (ends, directions), (directions, rows), (directions, points)],
+            *[(directions, directions), (points, points), (directions, points), (directions, directions)],
+            *[(points, points), (points, directions)],
+        ]
+        and (t.square.size, t.shape.shape, t.moved.shape) == (stretched, (1, stretched), (1, stretched))
+        and (t.sway.size, t.sums.size, t.length.size, f.stale.size, s.blow.size, p.lost.size) == (rows, 4, 1, 1, 1, 2)
+        and {p.force.size, p.pushed.size} == {points + ends}
+        and min(p.obstacles, p.rubs, p.links) >= 0
+        and b.ahead.shape == b.response.shape
+        and (b.both.shape, b.weights.shape) == ((2, whole(rows, float)), (2, points + ends))
+        and (r.late.size, r.asked.size, f.touched.size) == (1, 2, 1)
+        and p.obstacles + p.rubs + p.links == points
+        and bool(np.isin(p.form, range(4)).all() and np.isin(p.state, range(3)).all())
+        and bool(((p.partner >= NOBODY) & (p.partner < points)).all())
+        and bool((p.partner[p.obstacles : p.obstacles + p.rubs] >= 0).all())
+        and bool(((p.hammer >= NOBODY) & (p.hammer < count)).all())
+    )
+
+
+# --- compiled ---------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def of_voice(m: Machine, v: Any) -> Choir:
+    """A voice's own strings."""
+    return choir(address(m) + m.voice_words[v, 0])
+
+
+@inlined
+def of_key(m: Machine, key: Any) -> Choir:
+    """A key's strings, as designed."""
+    return choir(address(m) + m.key_words[key, 0])
+
+
+@inlined
+def joint(m: Machine) -> Joint:
+    """What all voices have in common."""
+    return joint_at(address(m) + m.joint)
+
+
+@inlined
+def at_place(c: Choir, n: Any) -> Strand:
+    """One string of a choir."""
+    return strand(address(c) + c.strands[n])
+
+
+@native
+def take(m: Machine, v: Any) -> None:
+    """Have a copy of the key's strings in the place of what the voice had before, at rest and by themselves."""
+    j = joint(m)
+    leave_all(m, v)
+    designed, mine = m.key_words[m.voices[v].key], m.voice_words[v]
+    here, there = integers(address(m) + designed[0], designed[1]), integers(address(m) + mine[0], mine[1])
+    copy(here, there)
+    i, c, first = island(address(m) + j.island), of_voice(m, v), j.courses * v
+    hammers = hammers_of(i)
+    for n in range(c.strands.size):
+        i.strands[first + n] = mine[0] + c.strands[n] - j.island
+        p = at_place(c, n).points
+        for k in range(p.psi.size):  # ways are counted from the key's moment
+            p.begin[k] += i.bridge.clock[0]
+            p.end[k] += i.bridge.clock[0]
+            if p.hammer[k] != NOBODY:
+                p.hammer[k] += first
+        if hammers.flying.size:
+            hammers.flying[first + n] = GONE
+            hammers.mobility[first + n] = c.mobility[n]
+
+
+@inlined
+def hammers_of(i: Island) -> Bridge:
+    """The record that hammers are in."""
+    return i.frame if i.one_way else i.bridge
+
+
+@native
+def leave_all(m: Machine, v: Any) -> None:
+    """Take a voice's strings out, if they are in."""
+    j = joint(m)
+    for n in range(j.courses * v, j.courses * (v + 1)):
+        if coming.sounds(address(m) + j.island, n):
+            coming.withdraw(address(m) + j.island, n)
+
+
+@native
+def rest(m: Machine, v: Any) -> None:
+    """Let a voice's strings sound with the others, at rest on the bridge as it moves."""
+    j, c = joint(m), of_voice(m, v)
+    for n in range(c.strands.size):
+        coming.enter(address(m) + j.island, j.courses * v + n)
+
+
+@native
+def lift(m: Machine, v: Any, by: Any) -> None:
+    """Raise the barriers under strings that do not touch them yet."""
+    c = of_voice(m, v)
+    for n in range(c.strands.size):
+        p = at_place(c, n).points
+        for k in range(p.obstacles):
+            if stands(p, k):
+                p.low[k] += by
+                p.last[k], p.level[k], p.next[k] = p.low[k], p.low[k], p.low[k]
+
+
+@native
+def raise_on(m: Machine, v: Any, by: Any, span: Any) -> None:
+    """Have the barriers go so far within `span` steps from now on; who moves them does the work."""
+    c, clock = of_voice(m, v), island(address(m) + joint(m).island).bridge.clock[0]
+    for n in range(c.strands.size):
+        p = at_place(c, n).points
+        for k in range(p.obstacles):
+            if stands(p, k):
+                p.low[k], p.by[k], p.begin[k], p.span[k] = p.next[k], by, clock, span
+                p.timed = 1
+
+
+@inlined
+def stands(p: Contacts, k: Any) -> Any:
+    """Whether an obstacle is one of a barrier's."""
+    return p.hammer[k] == NOBODY and p.slip[k] == inf
+
+
+@native
+def strike_at(m: Machine, v: Any, position: Any) -> None:
+    """Where the next pluck meets the strings: `position` is that of the first one, the others move as far."""
+    c, designed, own = of_voice(m, v), of_key(m, m.voices[v].key), m.keys[m.voices[v].key].position
+    for n in range(c.strands.size):
+        s, kept = at_place(c, n), at_place(designed, n)
+        at, moved = c.position[n], position != own
+        if moved:
+            at = min(max(at * (position / own), EDGE), 1.0 - EDGE)
+        for i in range(s.recipe.strike.size):
+            s.recipe.strike[i] = kept.recipe.strike[i]
+            if moved:
+                s.recipe.strike[i] = s.recipe.facing[i] * sin(s.recipe.wave[i] * (at * s.recipe.length))
+            s.bank.inject[i] = s.bank.spread[i] * s.recipe.strike[i]
+        for d in range(s.ends.struck.size):
+            s.ends.struck[d] = (1.0 - at) * s.ends.reach[d] if moved else kept.ends.struck[d]
+
+
+@native
+def excite(m: Machine, v: Any, strength: Any, length: Any) -> None:
+    """Throw the hammers, and have fingers take the strings, whose key was struck with such a strength."""
+    j, c = joint(m), of_voice(m, v)
+    i = island(address(m) + j.island)
+    now = i.bridge.clock[0]
+    for n in range(c.strands.size):
+        if c.kind[n] == HIT:
+            b, h = hammers_of(i), j.courses * v + c.hammer[n]
+            if c.hammer[n] == n:
+                b.flying[h], b.begin[h], b.speed[h] = WAITING, now + c.onset[n], strength * c.share[n] / i.per_second
+        elif c.kind[n] == TAKEN:
+            s, k = at_place(c, n), c.point[n]
+            set_out(s, k, now + c.onset[n], length * c.lasting[n])
+            s.points.slip[k] = strength * c.share[n]
+            if s.points.partner[k] != NOBODY:
+                set_out(s, s.points.partner[k], now + c.onset[n], length * c.lasting[n])
+
+
+@native
+def set_out(s: Strand, k: Any, begin: Any, span: Any) -> None:
+    """Have a counterpart come anew."""
+    if s.points.state[k] == THERE:
+        leave(s, k)
+    s.points.state[k], s.points.begin[k], s.points.timed = WAITING, begin, 1
+    s.points.grip[k] = 0.0
+    if s.points.by[k] != 0.0:
+        s.points.span[k] = span
+    s.points.end[k] = begin + 3.0 * span
+
+
+@native
+def restore(m: Machine, v: Any) -> None:
+    """The design's own tension, and no damping but its own."""
+    j, c = joint(m), of_voice(m, v)
+    for n in range(c.strands.size):
+        if coming.sounds(address(m) + j.island, j.courses * v + n):  # where it does not it is a copy of the design
+            coming.bend(address(m) + j.island, j.courses * v + n, at_place(c, n).recipe.tension, 0.0)
+
+
+@native
+def retune(m: Machine, v: Any) -> None:
+    """Coefficients for the voice's tension, each string's as much higher as the first one's, and its damping."""
+    j, c, voice = joint(m), of_voice(m, v), m.voices[v]
+    key = m.keys[voice.key]
+    raised = (voice.tension + key.stiffening) / (key.tension + key.stiffening)
+    for n in range(c.strands.size):
+        r = at_place(c, n).recipe
+        tension = max(raised * (r.tension + r.stiffening) - r.stiffening, 0.02 * r.tension)
+        if voice.tension == key.tension:
+            tension = r.tension
+        coming.bend(address(m) + j.island, j.courses * v + n, tension, voice.damping)
+
+
+@native
+def energy(m: Machine, v: Any) -> Any:
+    """Kinetic, potential and contact energy, J, as the bridge sees it."""
+    c, kinetic, potential, contact = of_voice(m, v), 0.0, 0.0, 0.0
+    for n in range(c.strands.size):
+        s = at_place(c, n)
+        kinetic += moving(s.bank)
+        potential += strained(s.bank)
+        contact += stored(s)
+    return kinetic, potential, contact
+
+
+# --- looked at --------------------------------------------------------------------------------------------------------
+
+
+@native
+def shape(m: Machine, v: Any, ago: Any, out: Any) -> Any:
+    """The newest amplitudes of the first string in its first plane, as many as there is room for; how many."""
+    s, count = at_place(of_voice(m, v), 0), 0
+    wave, y = s.recipe.wave, s.bank.even
+    while count < min(wave.size, out.size) and (wave[count] > wave[count - 1] if count else wave[0] > 0.0):
+        out[count] = y[count]
+        count += 1
+    return count
+
+
+@native
+def picture(m: Machine, v: Any, out: Any) -> Any:
+    """Its shape for whoever looks on; how many numbers."""
+    return shape(m, v, 0, out)
+
+
+@native
+def pushes(m: Machine, v: Any, out: Any) -> Any:
+    """What the obstacles under its first string push with; how many numbers."""
+    p = at_place(of_voice(m, v), 0).points
+    return summed(p.force[: p.obstacles], out)
+
+
+# What whoever goes on needs (GOES_ON); no choir is asked.
+
+
+@native
+def depth(m: Machine, v: Any) -> Any:
+    return 0.0
+
+
+@native
+def enter(m: Machine, v: Any, ago: Any, modes: Any, count: Any) -> None:
+    return
+
+
+@native
+def go_on(m: Machine, v: Any, lifted: Any, deep: Any) -> Any:
+    return 0.0

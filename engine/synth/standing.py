@@ -1,0 +1,68 @@
+"""What all strings of an instrument stand on, and what answers them, laid out beside its voices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.layout import Arena, Rows, lay, rows_of, seen, size_of
+from engine.physics.network.gathering import gather
+from engine.physics.network.memory import GONE, Island
+from engine.physics.network.parts import Hammer
+from engine.physics.network.weaving import Writers, put, standing
+from engine.preset.assembly import Assembly, Blowing
+from engine.synth.choirs import playable
+from engine.synth.keys import BAND
+from engine.synth.memory import Choir, Ear, Joint
+from engine.synth.strings import KeyStrings
+
+
+def most_courses(strings: KeyStrings) -> int:
+    """The most strings that any key sounds."""
+    base = int(strings.block.ctypes.data)
+    counts = [seen(Choir, base + int(row[0]), strings.block).strands.size for row in strings.words if row[1]]
+    return max(counts, default=1)
+
+
+def ears_of(assembly: Assembly) -> Rows[Ear]:
+    """What each channel of the body is left and right; one is in the middle, and without modes it is its force."""
+    found = rows_of(Ear, max(assembly.body.channels, 1))
+    found.left = found.right = 1.0
+    if found.size == 2:
+        found.left, found.right = (1.0, 0.0), (0.0, 1.0)
+    return found
+
+
+def lay_joint(
+    arena: Arena, writers: Writers, assembly: Assembly, rate: float, courses: int, slots: int, steps: int, gain: float
+) -> int:
+    """Where the Joint lies."""
+    strings, body = courses * slots, playable(assembly.body, rate)
+    hitting = any(isinstance(part.exciter, Blowing) for part in assembly.played)
+    hammers = (Hammer(1.0, 0.0),) * (strings if hitting else 0)
+    one_way = assembly.coupling != "two-way"
+    whole = standing(body, hammers, rate, one_way)
+    whole["frame" if one_way else "bridge"]["flying"] = np.full(len(hammers), GONE, np.int64)
+    flock = gather(assembly.sympathetic, body, rate, min(BAND, 0.45 * rate)) if assembly.sympathetic else {}
+    whole |= {
+        "flocks": int(bool(flock)),
+        "flock": flock,
+        "members": np.zeros(strings, np.int64),
+        "active": np.zeros(1, np.int64),
+        "strands": np.zeros(strings, np.int64),
+    }
+    joint, island = arena.room(size_of(Joint)), arena.room(size_of(Island))
+    put(arena, writers, Island, island, whole)
+    write = lay(
+        arena,
+        Joint,
+        joint,
+        island=island,
+        courses=courses,
+        gain=gain,
+        push=(strings, steps),
+        nudge=(strings,),
+        knock=(len(body.directions),),
+        out=(steps, max(body.channels, 1)),
+    )
+    writers.append(write)
+    return joint
