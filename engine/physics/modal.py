@@ -35,10 +35,10 @@ from engine.physics.contact import Law, Touch
 from engine.physics.linear import product
 from engine.physics.modes import Modes, modes, pickup_row, poles, refuse_excess, shape, shares
 from engine.physics.problem import Problem
-from engine.physics.rank import skeleton
+from engine.physics.rank import few_rows
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
 from engine.physics.responses import answer_forces, deep, in_vectors, point_response
-from engine.physics.statics import left_out, resting
+from engine.physics.statics import resting
 from engine.physics.string import Array
 from engine.vectors import PADDING, advance, project
 
@@ -118,15 +118,11 @@ def design(
     r, o, a_star, b_star, c = poles(m, rate)
     gain, stiffness = k * k / mass * c, 4.0 * mass * a_star / (k * k)
     share, held = shares(problem, points)
-    kept, mix = skeleton(shape(b, points.position))
     heard = np.array([pickup_row(string, b, p) for p in problem.pickups]).reshape(-1, b.size)
-    rows = np.concatenate([shape(b, points.position[kept]), heard])
-    static = product(mix, product(rows[: kept.size] / stiffness, rows.T))
-    static = np.concatenate([product(static[:, : kept.size], mix.T), static[:, kept.size :]], axis=1)
-    left = left_out(problem, points, static) if band < inf else np.zeros_like(static)
-    given = (static + left)[:, : len(mix)]
+    rows, mix, given, left = few_rows(problem, points, shape(b, points.position), heard, stiffness, band < inf)
+    rank = mix.shape[1]
     pressed = resting(problem, points, given)
-    rest = product(product(pressed, mix), rows[: kept.size]) / stiffness
+    rest = product(product(pressed, mix), rows[:rank]) / stiffness
 
     def cast(array: Array) -> NDArray[Any]:
         made = zeros((*array.shape[:-1], b.size + -b.size % PADDING), dtype)
@@ -141,8 +137,8 @@ def design(
         rows=cast(rows),
         mix=in_vectors(mix.T, dtype),
         shares=in_vectors(mix, dtype),
-        answer=in_vectors(np.zeros((kept.size, len(rows))), dtype),
-        ahead=in_vectors(np.zeros((kept.size, len(rows))), dtype),
+        answer=in_vectors(np.zeros((rank, len(rows))), dtype),
+        ahead=in_vectors(np.zeros((rank, len(rows))), dtype),
         response=in_vectors(np.zeros((len(mix), len(mix))), dtype),
         remainder=in_vectors(left[:, : len(mix)], dtype),
         direct=np.array(left[:, len(mix) :], dtype, order="C"),
