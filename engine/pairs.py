@@ -80,12 +80,6 @@ def look_ahead(table: Any, weights: Any, count: Any, height: Any, now: Any, psi:
     return bool(reached.any())
 
 
-def add_rows(table: Any, weights: Any, count: Any, out: Any) -> None:
-    """The same added to what `out` is."""
-    for j in range(count):
-        out[:] = weights[j] * table[j] + out
-
-
 def accumulate(table: Any, weights: Any, which: Any, count: Any, out: Any) -> None:
     """out += weights[k] * table[k] for the first `count` entries k of `which`, one after the other."""
     for k in which[:count]:
@@ -284,14 +278,6 @@ def _combine(typing: Any, table: Any, weights: Any, count: Any, out: Any) -> Any
 
 
 @intrinsic
-def _add_rows(typing: Any, table: Any, weights: Any, count: Any, out: Any) -> Any:
-    def generate(v: _Vectors, _: Any, table: Any, weights: Any, count: Any, out: Any) -> None:
-        _sum_of_rows(v, table, weights, count, out, lambda i: v.load(out.data, i), lambda j: j)
-
-    return types.void(table, weights, types.int64, out), _vector_code(generate)
-
-
-@intrinsic
 def _accumulate(typing: Any, table: Any, weights: Any, which: Any, count: Any, out: Any) -> Any:
     def generate(v: _Vectors, _: Any, table: Any, weights: Any, which: Any, count: Any, out: Any) -> None:
         def entry(j: Any) -> Any:
@@ -399,11 +385,6 @@ def _compiled_push(gain: Any, rows: Any, weights: Any, count: Any, y: Any) -> An
 @overload(combine, **INTO_CALLER)
 def _compiled_combine(table: Any, weights: Any, count: Any, out: Any) -> Any:
     return lambda table, weights, count, out: _combine(table, weights, count, out)
-
-
-@overload(add_rows, **INTO_CALLER)
-def _compiled_add_rows(table: Any, weights: Any, count: Any, out: Any) -> Any:
-    return lambda table, weights, count, out: _add_rows(table, weights, count, out)
 
 
 @overload(accumulate, **INTO_CALLER)
