@@ -80,12 +80,6 @@ def look_ahead(table: Any, weights: Any, count: Any, height: Any, now: Any, psi:
     return bool(reached.any())
 
 
-def add_rows(table: Any, weights: Any, count: Any, out: Any) -> None:
-    """The same added to what `out` is."""
-    for j in range(count):
-        out[:] = weights[j] * table[j] + out
-
-
 def accumulate(table: Any, weights: Any, which: Any, count: Any, out: Any) -> None:
     """out += weights[k] * table[k] for the first `count` entries k of `which`, one after the other."""
     for k in which[:count]:
@@ -132,17 +126,22 @@ def _stepping(
     return step
 
 
-def _summing(v: _Vectors, rows: Any, out: Any, parts: int) -> Callable[..., None]:
-    """group(rows here, the first of them, steps): both steps of some rows, of what `steps` gives for every vector."""
+def _summing(v: _Vectors, rows: Any, out: Any) -> Callable[..., None]:
+    """group(rows here, the first of them, steps): both steps of some rows, of what `steps` gives for every vector.
+
+    Registers narrower than the widest take their part of the modes each in a loop of its own, so that a row's sum is
+    one register in all of them.
+    """
     b = v.builder
     _, size = cgutils.unpack_tuple(b, rows.shape)
     _, width = cgutils.unpack_tuple(b, out.shape)
+    parts = WIDEST // v.align // v.lanes
 
     def group(rows_here: int, first: Any, steps: Callable[[Any], tuple[Any, Any]]) -> None:
         bases = [b.gep(rows.data, [b.mul(b.add(first, INT(j)), size)]) for j in range(rows_here)]
         held = [[_slots(v, parts) for _ in bases] for _ in range(2)]
-        with v.loop(size, parts * v.lanes) as i:
-            for part in range(parts):
+        for part in range(parts):
+            with v.loop(size, parts * v.lanes) as i:
                 at = b.add(i, INT(part * v.lanes))
                 both = steps(at)
                 for j, base in enumerate(bases):
@@ -173,12 +172,11 @@ def _advance_twice(
     def generate(v: _Vectors, _: Any, f: Any, g: Any, w: Any, rows: Any, now: Any, before: Any, *more: Any) -> None:
         b, (force1, force2, out) = v.builder, more
         count, _ = cgutils.unpack_tuple(b, rows.shape)
-        parts = WIDEST // v.align // v.lanes  # registers that a row's sums take on the narrowest of them
         none = ir.Constant(v.element, 0.0)
         struck = b.or_(b.fcmp_unordered("!=", force1, none), b.fcmp_unordered("!=", force2, none))
         step = _stepping(v, f, g, w, now, before, (v.splat(force1), v.splat(force2)))
-        group = _summing(v, rows, out, parts)
-        most = max(1, (v.registers - 12) // (2 * parts))
+        group = _summing(v, rows, out)
+        most = min(TOGETHER, (v.registers - 8) // 2)  # rows, two sums each, beside what a step takes
         start = cgutils.alloca_once_value(b, INT(0))
         with b.if_else(struck) as (driven, free):
             with driven:  # rarely: rows by themselves, after the steps
@@ -279,14 +277,6 @@ def _sum_of_rows(
 def _combine(typing: Any, table: Any, weights: Any, count: Any, out: Any) -> Any:
     def generate(v: _Vectors, _: Any, table: Any, weights: Any, count: Any, out: Any) -> None:
         _sum_of_rows(v, table, weights, count, out, lambda i: v.zero, lambda j: j)
-
-    return types.void(table, weights, types.int64, out), _vector_code(generate)
-
-
-@intrinsic
-def _add_rows(typing: Any, table: Any, weights: Any, count: Any, out: Any) -> Any:
-    def generate(v: _Vectors, _: Any, table: Any, weights: Any, count: Any, out: Any) -> None:
-        _sum_of_rows(v, table, weights, count, out, lambda i: v.load(out.data, i), lambda j: j)
 
     return types.void(table, weights, types.int64, out), _vector_code(generate)
 
@@ -399,11 +389,6 @@ def _compiled_push(gain: Any, rows: Any, weights: Any, count: Any, y: Any) -> An
 @overload(combine, **INTO_CALLER)
 def _compiled_combine(table: Any, weights: Any, count: Any, out: Any) -> Any:
     return lambda table, weights, count, out: _combine(table, weights, count, out)
-
-
-@overload(add_rows, **INTO_CALLER)
-def _compiled_add_rows(table: Any, weights: Any, count: Any, out: Any) -> Any:
-    return lambda table, weights, count, out: _add_rows(table, weights, count, out)
 
 
 @overload(accumulate, **INTO_CALLER)

@@ -38,11 +38,6 @@ def combine(table: Any, weights: Any, count: Any, out: Any) -> None:
 
 
 @called_by_python
-def add_rows(table: Any, weights: Any, count: Any, out: Any) -> None:
-    pairs.add_rows(table, weights, count, out)
-
-
-@called_by_python
 def accumulate(table: Any, weights: Any, which: Any, count: Any, out: Any) -> None:
     pairs.accumulate(table, weights, which, count, out)
 
@@ -115,7 +110,6 @@ def test_sums_of_rows(count: int, dtype: Any) -> None:
     chosen = which[:count]
     for mine, twin, how, exact in (
         (combine, pairs.combine, (count,), weights[:count] @ table[:count]),
-        (add_rows, pairs.add_rows, (count,), start + weights[:count] @ table[:count]),
         (accumulate, pairs.accumulate, (which, count), start + weights[chosen] @ table[chosen]),
     ):
         got, wanted = start.copy(), start.copy()

@@ -125,6 +125,8 @@ def in_turn(law: Law, height: Any, response: Any, touch: Any, push: Any, first: 
 @inlined
 def at_once(law: Law, height: Any, response: Any, touch: Any, push: Any, work: Any, first: Any, size: Any) -> Any:
     """The forces of a block, and psi+; False if no gradients were found that leave psi+ >= 0."""
+    if held(law, height, response, touch, push, work, first, size):
+        return True
     begin(law, height, response, touch, push, work, first, size)
     for search in range(SEARCHES):
         gradients(law, work, size, search > 0 or law.rule == PLAIN)
@@ -144,6 +146,30 @@ def at_once(law: Law, height: Any, response: Any, touch: Any, push: Any, work: A
         if (lasting or search > 0) and accept(law, touch, work, first, size):
             return True
     return False
+
+
+@inlined
+def held(law: Law, height: Any, response: Any, touch: Any, push: Any, work: Any, first: Any, size: Any) -> Any:
+    """`at_once` in nine of ten cases: all points are in contact and stay in it. False, and nothing done, if not.
+
+    R = a^2 then, c = 2 a psi, x = psi + psi+, and F = a x: of a linear law without damping.
+    """
+    if law.form != LINEAR or law.rule == PLAIN or law.drag > law.zero:
+        return False
+    for i in range(size):
+        k = touch.pushed[first + i]
+        if touch.psi[k] <= law.zero or (height[k] <= touch.now[k] and height[k] <= touch.before[k]):
+            return False
+        work[KNOWN, i], work[ROOT, i] = touch.psi[k] + touch.psi[k], law.slope[k]
+    solve_symmetric(response, touch, push, work, first, size)
+    for i in range(size):
+        psi = touch.psi[touch.pushed[first + i]]
+        if work[FOUND, i] - psi <= law.grain * psi:
+            return False
+    for i in range(size):
+        k, x = touch.pushed[first + i], work[FOUND, i]
+        touch.force[k], touch.psi[k] = law.slope[k] * x, x - touch.psi[k]
+    return True
 
 
 @inlined

@@ -63,6 +63,14 @@ def solve(a: Any, x: Any) -> None:
     upper_solve(a, x)
 
 
+def positive(a: Array) -> bool:
+    """Whether a symmetric a is positive definite: whether it has factors."""
+    x = np.ones(len(a))
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        solve(np.array(a, float, order="C"), x)
+    return bool(np.isfinite(x).all())
+
+
 @native
 def upper_solve(u: Any, x: Any) -> None:
     """x := u^-1 x for an upper triangle."""

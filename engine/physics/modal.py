@@ -28,17 +28,17 @@ from engine import elementwise
 from engine.aligned import zeros
 from engine.compiled import called_by_python, copy, inlined, native
 from engine.layout import Integers, Matrix, Vector
-from engine.pairs import accumulate, add_rows, advance_twice, combine, look_ahead, near, push, push_twice, shift, whole
+from engine.pairs import accumulate, advance_twice, combine, look_ahead, near, push, push_twice, shift, whole
 from engine.physics import block, contact
 from engine.physics.barrier import ContactPoints
 from engine.physics.contact import Law, Touch
 from engine.physics.linear import product
 from engine.physics.modes import Modes, modes, pickup_row, poles, refuse_excess, shape, shares
 from engine.physics.problem import Problem
-from engine.physics.rank import skeleton
+from engine.physics.rank import few_rows
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
 from engine.physics.responses import answer_forces, deep, in_vectors, point_response
-from engine.physics.statics import left_out, resting
+from engine.physics.statics import resting
 from engine.physics.string import Array
 from engine.vectors import PADDING, advance, project
 
@@ -59,8 +59,11 @@ class Coefficients(NamedTuple):
     answer: Matrix  # [r, r + P]: displacement of a row per newton on a row
     ahead: Matrix  # [r, r + P]: the same a step later
     response: Matrix  # [K, K]: displacement of a point per newton on a point, with what the modes leave out
+    response_ahead: Matrix  # [K, K]: of the modes alone, a step later
     remainder: Matrix  # [K, K]: N, what the modes leave out
     direct: Matrix  # [K, P]: and of that, what a pickup hears
+    heard: Matrix  # [K, P]: what a pickup hears of a newton on a point
+    heard_ahead: Matrix  # [K, P]: the same a step later
     share: Matrix  # [B, K]: of a newton at contact k, for each pickup that hears a body (hearing.py)
     grip: Vector  # [B]: of a newton of excitation
     height: Vector  # [K] in whole vectors, of which the rest lies endlessly deep
@@ -78,7 +81,7 @@ class State(NamedTuple):
 
     even: Vector
     odd: Vector
-    both: Matrix  # [2, r + P]: rows without contact force, then with it, in both steps of a pair
+    both: Matrix  # [2, r + P]: rows in both steps of a pair, without contact force
     weights: Matrix  # [2, r]: contact forces on the rows
     free: Matrix  # [2, K]: points without contact force, in both steps
     touch: Touch
@@ -87,7 +90,7 @@ class State(NamedTuple):
     none: Vector  # [K] zeros
     work: Matrix  # of block.py
     whole: Vector  # the newest step, where what its contact does still waits
-    owed: Integers  # whether it does; and for how many steps forces are to be forgotten
+    owed: Integers  # whether it does; for how many steps forces are to be forgotten; what pushed in a pair's first step
     clock: Integers  # steps since reset
 
 
@@ -118,15 +121,11 @@ def design(
     r, o, a_star, b_star, c = poles(m, rate)
     gain, stiffness = k * k / mass * c, 4.0 * mass * a_star / (k * k)
     share, held = shares(problem, points)
-    kept, mix = skeleton(shape(b, points.position))
     heard = np.array([pickup_row(string, b, p) for p in problem.pickups]).reshape(-1, b.size)
-    rows = np.concatenate([shape(b, points.position[kept]), heard])
-    static = product(mix, product(rows[: kept.size] / stiffness, rows.T))
-    static = np.concatenate([product(static[:, : kept.size], mix.T), static[:, kept.size :]], axis=1)
-    left = left_out(problem, points, static) if band < inf else np.zeros_like(static)
-    given = (static + left)[:, : len(mix)]
+    rows, mix, given, left = few_rows(problem, points, shape(b, points.position), heard, stiffness, band < inf)
+    rank = mix.shape[1]
     pressed = resting(problem, points, given)
-    rest = product(product(pressed, mix), rows[: kept.size]) / stiffness
+    rest = product(product(pressed, mix), rows[:rank]) / stiffness
 
     def cast(array: Array) -> NDArray[Any]:
         made = zeros((*array.shape[:-1], b.size + -b.size % PADDING), dtype)
@@ -141,11 +140,14 @@ def design(
         rows=cast(rows),
         mix=in_vectors(mix.T, dtype),
         shares=in_vectors(mix, dtype),
-        answer=in_vectors(np.zeros((kept.size, len(rows))), dtype),
-        ahead=in_vectors(np.zeros((kept.size, len(rows))), dtype),
+        answer=in_vectors(np.zeros((rank, len(rows))), dtype),
+        ahead=in_vectors(np.zeros((rank, len(rows))), dtype),
         response=in_vectors(np.zeros((len(mix), len(mix))), dtype),
+        response_ahead=in_vectors(np.zeros((len(mix), len(mix))), dtype),
         remainder=in_vectors(left[:, : len(mix)], dtype),
         direct=np.array(left[:, len(mix) :], dtype, order="C"),
+        heard=np.zeros(left[:, len(mix) :].shape, dtype),
+        heard_ahead=np.zeros(left[:, len(mix) :].shape, dtype),
         share=share.astype(dtype),
         grip=held.astype(dtype),
         height=deep(points.height, dtype),
@@ -179,7 +181,7 @@ def state(c: Coefficients) -> State:
         zeros(room, dtype),
         zeros((block.ROWS + at_once, at_once), dtype),
         zeros(size, dtype),
-        np.zeros(2, np.int64),
+        np.zeros(3, np.int64),
         np.zeros(1, np.int64),
     )
     reset(c, s)
@@ -213,7 +215,7 @@ def begin(c: Coefficients, s: State) -> None:
         for j in range(s.weights.shape[1]):
             s.weights[half, j] = c.law.zero
     s.touch.lost[0] = c.law.zero
-    s.owed[0], s.owed[1], s.clock[0] = 0, 2, 0
+    s.owed[0], s.owed[1], s.owed[2], s.clock[0] = 0, 2, 0, 0
 
 
 def released(d: Design, initial: Callable[[Array], Array]) -> tuple[Array, Array]:
@@ -252,7 +254,7 @@ def add(force: Any, inject: Any, y: Any) -> None:
 @inlined
 def meet(c: Coefficients, s: State, half: Any, force: Any, out: Any) -> None:
     """The contact of one step, whose rows and points without it are in s.both and s.free, and what is then heard."""
-    touch, rows, free, rank = s.touch, s.both[half], s.free[half], c.mix.shape[0]
+    touch, free = s.touch, s.free[half]
     found = near(c.height, touch.now, free, touch.psi, touch.pushed)
     pushed = 0
     if s.owed[1] > 0:
@@ -263,19 +265,19 @@ def meet(c: Coefficients, s: State, half: Any, force: Any, out: Any) -> None:
             s.push[k] = touch.before[k] - free[k]
         forward = (s.clock[0] & 1) == 0
         pushed = block.solve(c.law, c.height, c.response, touch, s.push, s.work, found, forward)
+    listen(c, s, half, force, out)
     if pushed:
         s.owed[0], s.owed[1] = 1, 2
         accumulate(c.shares, touch.force, touch.pushed, pushed, s.weights[half])
-        add_rows(c.answer, s.weights[half], rank, rows)
         accumulate(c.response, touch.force, touch.pushed, pushed, free)
+        for j in range(pushed):
+            k = touch.pushed[j]
+            for p in range(c.heard.shape[1]):
+                out[p] += c.heard[k, p] * touch.force[k]
+            for b in range(c.grip.size):
+                out[c.heard.shape[1] + b] += c.share[b, k] * touch.force[k]
+    s.owed[2] = pushed
     shift(free, touch.now, touch.before)
-    listen(c, s, half, force, out)
-    for j in range(pushed):
-        k = touch.pushed[j]
-        for p in range(c.direct.shape[1]):
-            out[p] += c.direct[k, p] * touch.force[k]
-        for b in range(c.grip.size):
-            out[c.direct.shape[1] + b] += c.share[b, k] * touch.force[k]
 
 
 @inlined
@@ -287,9 +289,12 @@ def forget(s: State) -> None:
 
 @inlined
 def come_after(c: Coefficients, s: State) -> None:
-    """What the contact of a pair's first step does to the rows of its second."""
-    if s.owed[0]:
-        add_rows(c.ahead, s.weights[0], c.mix.shape[0], s.both[1])
+    """What the contact of a pair's first step does to the points and pickups of its second."""
+    accumulate(c.response_ahead, s.touch.force, s.touch.pushed, s.owed[2], s.free[1])
+    for j in range(s.owed[2]):
+        k = s.touch.pushed[j]
+        for p in range(c.heard_ahead.shape[1]):
+            s.both[1, c.mix.shape[0] + p] += c.heard_ahead[k, p] * s.touch.force[k]
 
 
 @inlined
@@ -308,13 +313,13 @@ def catch_up(c: Coefficients, s: State) -> None:
     if s.owed[0]:
         push(c.spread, c.rows, s.weights[0], c.mix.shape[0], s.even)
         combine(c.shares, s.push, 0, s.weights[0])
-        s.owed[0] = 0
+        s.owed[0], s.owed[2] = 0, 0
 
 
 @inlined
 def listen(c: Coefficients, s: State, half: Any, force: Any, out: Any) -> None:
     """The pickups of a step, and behind them what the pluck carries on the way to it; contacts add their own."""
-    pickups = c.direct.shape[1]
+    pickups = c.heard.shape[1]
     for p in range(pickups):
         out[p] = s.both[half, c.mix.shape[0] + p]
     for b in range(c.grip.size):
@@ -352,7 +357,6 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
             for half in range(first, end):
                 if half == 1 and s.owed[0]:
                     come_after(c, s)
-                    combine(c.mix, s.both[1], rank, s.free[1])
                 meet(c, s, half, force[t + half - first], out[t + half - first])
                 s.clock[0] += 1
             if end == 2:

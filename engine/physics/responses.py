@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.aligned import zeros
-from engine.compiled import called_by_python
+from engine.compiled import called_by_python, inlined
 from engine.pairs import combine, whole
 from engine.physics.linear import product, total
 from engine.physics.string import Array
@@ -48,14 +48,28 @@ def answer_forces(c: Any, scratch: Any) -> None:
             scratch[i] *= c.forward[i]
         project(c.rows, scratch, c.ahead[j, : len(c.rows)])
     for k in range(points):
-        for i in range(rank):
-            scratch[i] = 0.0
-            for n in range(rank):
-                scratch[i] += c.mix[n, k] * c.answer[n, i]
-        combine(c.mix, scratch, rank, c.response[k])
+        of_point(c, k, c.ahead, scratch, c.response_ahead[k], c.heard_ahead[k])
+        of_point(c, k, c.answer, scratch, c.response[k], c.heard[k])
         for j in range(k + 1):
             c.response[k, j] += c.remainder[k, j]
             c.response[j, k] = c.response[k, j]
+        for p in range(c.heard.shape[1]):
+            c.heard[k, p] += c.direct[k, p]
+
+
+@inlined
+def of_point(c: Any, k: Any, table: Any, scratch: Any, points: Any, pickups: Any) -> None:
+    """What points and pickups have of a newton on point k, from what rows have of one on a row."""
+    rank = c.mix.shape[0]
+    for i in range(rank + pickups.size):
+        total = c.mix[0, k] * table[0, i]
+        for n in range(1, rank):
+            total += c.mix[n, k] * table[n, i]
+        if i < rank:
+            scratch[i] = total
+        else:
+            pickups[i - rank] = total
+    combine(c.mix, scratch, rank, points)
 
 
 def answers(rows: Array, gain: Array, sources: int) -> Array:

@@ -204,18 +204,18 @@ def _fitting(design: finite_difference.Design) -> float:
 def _kept_tables(points: int, rank: int, pickups: int) -> int:
     """Entries of the tables that a modal key keeps, beside those as long as its modes; every row in whole vectors.
 
-    mix and shares; answer and ahead; response, remainder and another of it for retuning; what pickups hear of the last
-    two, and bodies. Of `quality: best` the rank is that of all points, and there are fewer tables.
+    mix and shares; answer and ahead; response, the same a step later, remainder and another of it for retuning; what
+    pickups hear of these, and bodies. Of `quality: best` the rank is that of all points, and there are fewer tables.
     """
     wide = points + _VECTOR
     linking = 2 * (rank + _VECTOR) * wide + 2 * rank * (rank + pickups + _VECTOR)
-    return linking + 3 * wide * wide + 3 * points * pickups + 5 * wide
+    return linking + 4 * wide * wide + 5 * points * pickups + 5 * wide
 
 
 def _own_tables(points: int, rank: int, pickups: int, best: bool) -> int:
     """Of those, what a voice has for itself, and its state; `best`: with Newton's matrices."""
     wide, at_once = points + _VECTOR, min(points, block.MOST_AT_ONCE)
-    answers = 2 * rank * (rank + pickups + _VECTOR) + 2 * wide * wide + 2 * points * pickups
+    answers = 2 * rank * (rank + pickups + _VECTOR) + 3 * wide * wide + 4 * points * pickups
     state = 4 * (rank + pickups + _VECTOR) + _STATE_ROWS * wide + (block.ROWS + at_once) * at_once
     return answers + state + 2 * best * points * points
 

@@ -40,7 +40,8 @@ SHAPE, GOES_ON = "modes", True  # what a string of this model passes on, and goe
 # What a voice has for itself; of this, what is made anew for every note and so need not be kept for a key.
 OWN = (
     *("c.forward", "c.backward", "c.inject", "c.spread", "c.spring", "t.strike", "s"),
-    *("c.answer", "c.ahead", "c.response", "c.remainder", "c.direct", "c.grip", "c.height"),
+    *("c.answer", "c.ahead", "c.response", "c.response_ahead", "c.remainder", "c.direct", "c.heard", "c.heard_ahead"),
+    *("c.grip", "c.height"),
 )
 BLANK = ("c.inject", "c.grip", "t.strike", "s")
 
@@ -70,7 +71,8 @@ def consistent(string: ModalParts, pickups: int, columns: int) -> bool:
     lines = (c.backward, c.inject, c.spread, c.spring, c.resistance, c.rest, s.even, s.odd, s.whole)
     tuning = (t.bend, t.pull, t.decay, t.shrink, t.strike, string.shape, string.wave)
     wide = (c.height, *s.touch[:5], s.earlier, s.push, s.none)
-    tables = (c.answer, c.ahead, c.mix, c.shares, c.response, c.remainder, c.direct, s.both, s.weights, s.free, s.work)
+    tables = (c.answer, c.ahead, c.mix, c.shares, c.response, c.response_ahead, c.remainder)
+    others = (c.direct, c.heard, c.heard_ahead, s.both, s.weights, s.free, s.work)
     return (
         modes % PADDING == 0
         and modes > 0
@@ -81,17 +83,18 @@ def consistent(string: ModalParts, pickups: int, columns: int) -> bool:
         and rank <= modes
         and bool((c.height[points:] == -np.inf).all())  # there are no such points
         and (t.remainder.shape, t.direct.shape) == (c.remainder.shape, c.direct.shape)
-        and [table.shape for table in tables]
+        and [table.shape for table in tables + others]
         == [
             *[(rank, whole(rows, float))] * 2,
             *[(rank, room), (points, whole(rank, float))],
-            *[(points, room)] * 2,
-            *[(points, pickups), (2, whole(rows, float)), (2, whole(rank, float)), (2, room)],
+            *[(points, room)] * 3,
+            *[(points, pickups)] * 3,
+            *[(2, whole(rows, float)), (2, whole(rank, float)), (2, room)],
             (ROWS + at_once, at_once),
         ]
         and c.share.shape == (columns - pickups, points)
         and c.grip.size == columns - pickups
-        and (c.inertia.size, s.touch.lost.size, s.owed.size, s.clock.size) == (1, 1, 2, 1)
+        and (c.inertia.size, s.touch.lost.size, s.owed.size, s.clock.size) == (1, 1, 3, 1)
         and c.law.form in range(4)
     )
 
@@ -133,6 +136,9 @@ def restore(m: Machine, v: Any) -> None:
     copy_table(designed.c.response, mine.c.response)
     copy_table(designed.c.remainder, mine.c.remainder)
     copy_table(designed.c.direct, mine.c.direct)
+    copy_table(designed.c.response_ahead, mine.c.response_ahead)
+    copy_table(designed.c.heard, mine.c.heard)
+    copy_table(designed.c.heard_ahead, mine.c.heard_ahead)
 
 
 @inlined

@@ -102,7 +102,8 @@ def test_it_is_the_pull_less_what_the_modes_carry_to_the_end(rate: float, low: f
     run = modal.run(d, np.zeros(round(0.05 * rate)), at=NEVER, initial=initial)
     body, _, pull, _ = heard(ENDS, run).T
     weight = problem.string.density / d.modes.wavenumber / (0.5 * problem.string.density * length)
-    felt = shape_of(d.modes.wavenumber, d.points.position) @ weight
+    c, size = d.coefficients, d.modes.wavenumber.size
+    felt = c.mix[:, : d.points.height.size].T @ (c.rows[: len(c.mix), :size] @ weight)  # as the kernel has the points
     formula = pull - run.log.force @ (felt + d.points.position / length)
 
     def above(one: Array, other: Array, least: float, most: float) -> float:
