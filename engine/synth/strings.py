@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.aligned import LINE
-from engine.compiled import native
+from engine.compiled import DOUBLE, WORD, compiled_apart, native
 from engine.layout import Arena, arrays_of, count_of, own_arrays, rebuilt, store, words_of
+from engine.opened import record_type
 from engine.physics.problem import Pickup
 from engine.synth import best_string, grid_string, modal_string
 from engine.synth.budget import MOST_BYTES
@@ -114,8 +115,13 @@ def take_over(m: Machine, v: Any) -> None:
         row[m.own[i]] = own[m.own[i]]
 
 
-def of_its_model(name: str) -> Any:
-    """A function that every file of FILES has by this name: the one of the model that a machine has."""
+def of_its_model(name: str, *more: Any, apart: bool = True) -> Any:
+    """A function that every file of FILES has by this name: the one of the model that a machine has.
+
+    It is given a machine, a voice and `more`. Where it returns nothing, all files but the first are compiled `apart`.
+    """
+    for file in FILES[1:] if apart else ():
+        compiled_apart(getattr(file, name), record_type(Machine), WORD, *more)
     found = getattr(FILES[-1], name)
     for number in reversed(range(len(FILES) - 1)):
         found = _either(number, getattr(FILES[number], name), found)
@@ -133,12 +139,16 @@ def _either(number: int, one: Any, other: Any) -> Any:
 
 
 rest = of_its_model("rest")  # (m, v): the string at rest, the barrier where the preset has it
-lift = of_its_model("lift")  # (m, v, by): raise the barrier under the string; the work is done by whoever moves it
-strike_at = of_its_model("strike_at")  # (m, v, position): where the next pluck meets it, as a fraction of its length
-run = of_its_model("run")  # (m, v, steps): the string's own motion, from m.force to m.out
+lift = of_its_model(
+    "lift", DOUBLE
+)  # (m, v, by): raise the barrier under the string; the work is done by whoever moves it
+strike_at = of_its_model(
+    "strike_at", DOUBLE
+)  # (m, v, position): where the next pluck meets it, as a fraction of its length
+run = of_its_model("run", WORD)  # (m, v, steps): the string's own motion, from m.force to m.out
 # (m, v, steps, left): the same while the barrier moves, at an even pace to where it is to be, `left` steps away
-run_lifted = of_its_model("run_lifted")
-energy = of_its_model("energy")  # (m, v): kinetic, potential and contact energy, J
+run_lifted = of_its_model("run_lifted", WORD, WORD)
+energy = of_its_model("energy", apart=False)  # (m, v): kinetic, potential and contact energy, J
 restore = of_its_model("restore")  # (m, v): the design's own coefficients
 retune = of_its_model("retune")  # (m, v): coefficients for the voice's tension and damping
 
