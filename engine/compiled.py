@@ -25,7 +25,7 @@ from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload, register_jitable
 from numba.np.arrayobj import populate_array
 
-from engine import elementary, module
+from engine import elementary, module, parts
 from engine.machine_code import INTERPRETED, MachineCode
 from engine.messages import COMPILED_TOO
 from engine.processor import COUNTER_RATE, WINDOWS, aimed_at
@@ -76,7 +76,8 @@ def pasted(function: F) -> F:
 
 
 # Types of C, for functions that libraries call.
-INT, LONG, SIZE, DOUBLE, POINTER = (
+WORD, INT, LONG, SIZE, DOUBLE, POINTER = (
+    types.int64,
     types.int32,
     getattr(types, f"uint{8 * ctypes.sizeof(ctypes.c_ulong)}"),
     types.uintp,
@@ -100,6 +101,12 @@ def called_by_c(result: Any, *arguments: Any) -> Callable[[F], F]:
         return made
 
     return decorate
+
+
+def compiled_apart(function: Any, *arguments: Any) -> None:
+    """Have the module's other part bring a compiled function of these types, which returns nothing (parts.py)."""
+    if not INTERPRETED:
+        parts.apart(function, *arguments)
 
 
 def _compile(function: F, **options: Any) -> F:

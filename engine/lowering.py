@@ -1,16 +1,17 @@
 """Leaf: numba as a front end alone: it infers types and writes LLVM's language, and optimises nothing by itself.
 
 A target of its own, as numba's one for graphics cards is: typing context, target context, dispatcher. What is made for
-it is one list of modules, which LLVM links, strips of all that no entry reaches, and optimises once. numba's own
-compilation of the same functions, for research or for a test, goes on beside it and shares nothing with it.
+it is written into one module (front.py), which LLVM optimises as a whole. numba's own compilation of the same
+functions, for research or for a test, goes on beside it and shares nothing with it.
 """
 
 from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -23,10 +24,11 @@ from numba.core.cpu import CPUContext
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
 from numba.core.target_extension import CPU, dispatcher_registry, jit_registry, target_override, target_registry
-from numba.core.typed_passes import NopythonRewrites
+from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.types.misc import unliteral
 from numba.np import arrayobj
 
+from engine import front
 from engine.processor import PROCESSOR, Processor
 
 NAME = "jawari"  # of the target
@@ -43,31 +45,36 @@ class Door:
 
 
 def compiled(
-    doors: Mapping[str, Door], declared: int, tell: Callable[[float], None], aim: Processor = PROCESSOR
+    doors: Mapping[str, Door],
+    declared: int,
+    tell: Callable[[float], None],
+    aim: Processor = PROCESSOR,
+    elsewhere: Mapping[Any, tuple[str, tuple[Any, ...]]] | None = None,
 ) -> tuple[bytes, dict[str, bool]]:
     """An object file with these functions and nothing else that can be called; and which of them return a number.
 
-    It is for the processor `aim`. `tell` is told what share is done, given how many functions there are in all.
+    It is for the processor `aim`. Of `elsewhere`, names and types by functions, nothing is compiled. `tell` is told
+    what share is done, given how many functions there are in all.
     """
     cpu_target.target_context.refresh()  # numba's runtime belongs to the first context that is made
-    with global_compiler_lock, _undisturbed(), _plain_indices(), target_override(NAME):
+    with global_compiler_lock, _undisturbed(), _plain_indices(), front.values(), target_override(NAME):
         target = _Target(aim)
+        target.typing_context.elsewhere = elsewhere or {}
         target.wrote = lambda count: tell(LOWERED * min(count / declared, 1.0))
         _Function.targetdescr = target
         try:
             returning = {name: _lower(target, name, door) for name, door in doors.items()}
             tell(LOWERED)
-            whole = _linked(target.target_context)
+            code = target.target_context.codegen()
+            whole = _parsed(code.whole, doors)
         finally:
             _Function.targetdescr = None
-    machine = target.target_context.codegen().machine
     del target
-    _strip(whole, machine, set(doors))
     tell(LINKED)
-    _optimise(whole, machine)
+    _optimise(whole, code.machine)
     assert not foreign(str(whole)), "an address of this very process cannot be kept"
     tell(OPTIMISED)
-    return machine.emit_object(whole), returning
+    return code.machine.emit_object(whole), returning
 
 
 def foreign(text: str) -> list[str]:
@@ -108,7 +115,7 @@ def plain_index(context: Any, builder: Any, kind: Any, index: Any, size: Any) ->
 
 
 class _Library(CodeLibrary):
-    """Modules as numba writes them, and nothing more."""
+    """The one module that all is written into."""
 
     _finalized = True
 
@@ -116,7 +123,7 @@ class _Library(CodeLibrary):
         pass
 
     def add_ir_module(self, ir_module: Any) -> None:
-        self.codegen.modules.append(ir_module)
+        self.codegen.count += 1
 
     def add_linking_library(self, library: Any) -> None:
         pass
@@ -131,18 +138,22 @@ class _Library(CodeLibrary):
 
 
 class _Codegen(JITCPUCodegen):
-    """One list of modules for all libraries, and the machine that they are for."""
+    """One module for all libraries, and the machine that it is for."""
 
     _library_class = _Library
 
     def __init__(self, aim: Processor) -> None:
-        self.modules: list[Any] = []
         self.machine = machine(aim)
         self._data_layout = str(self.machine.target_data)
         self._target_data, self._tm_features = self.machine.target_data, aim.features
+        self.count, self.whole = 0, ir.Module()
+        self.whole.triple, self.whole.data_layout = self.machine.triple, self._data_layout
 
     def set_env(self, env_name: str, env: Any) -> None:
         pass
+
+    def _create_empty_module(self, name: str) -> Any:
+        return self.whole
 
 
 def machine(aim: Processor = PROCESSOR) -> Any:
@@ -163,6 +174,7 @@ class _Context(CPUContext):
     def init(self) -> None:
         self.is32bit = False
         self._internal_codegen = _Codegen(self.processor)
+        self.data_model_manager = front.MODELS
         self._fresh = False
 
     def load_additional_registries(self) -> None:
@@ -177,21 +189,47 @@ class _Context(CPUContext):
     def get_executable(self, library: Any, fndesc: Any, env: Any) -> Any:
         return type("Code", (), {})()  # by which the callers know it; nobody runs it here
 
+    def declare_function(self, module: Any, fndesc: Any) -> Any:
+        known = module.globals.get(fndesc.mangled_name)
+        return super().declare_function(module, fndesc) if known is None else known
+
     def post_lowering(self, mod: Any, library: Any) -> None:
         pass
 
 
 class _Typing(typing.Context):
     _fresh = False
+    elsewhere: Mapping[Any, tuple[str, tuple[Any, ...]]]
 
     def load_additional_registries(self) -> None:
         if not self._fresh:
             super().load_additional_registries()
             self._fresh = True
 
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        """What a call with these types is, looked for once: numba tries a dozen ways of adding numbers."""
+        asked = func, args
+        if kws or not all(isinstance(kind, types.Type) for kind in args):
+            return super().resolve_function_type(func, args, kws)
+        if asked not in self._calls:
+            found = super().resolve_function_type(func, args, kws)
+            if found is None:
+                return None
+            self._calls[asked] = found
+        return self._calls[asked]
+
+    @cached_property
+    def _calls(self) -> dict[Any, Any]:
+        return {}
+
     def resolve_value_type(self, val: Any) -> Any:
         """A function of numba's own target is compiled for this one instead."""
-        return super().resolve_value_type(self.ours(val) if isinstance(val, CPUDispatcher) else val)
+        if not isinstance(val, CPUDispatcher):
+            return super().resolve_value_type(val)
+        if val in self.elsewhere:
+            symbol, given = self.elsewhere[val]
+            return types.ExternalFunction(symbol, types.none(*given))
+        return super().resolve_value_type(self.ours(val))
 
     def ours(self, function: Any) -> Any:
         """The twin of a compiled function."""
@@ -239,7 +277,11 @@ class _Pipeline(CompilerBase):
 
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [step for step in passes.passes if step[0] is not NopythonRewrites]
+        passes.passes = [
+            (front.Writing, words) if step is NativeLowering else (step, words)
+            for step, words in passes.passes
+            if step is not NopythonRewrites
+        ]
         passes._finalized = False
         passes.finalize()
         return [passes]
@@ -259,7 +301,7 @@ class _Function(Dispatcher):
 
     def add_overload(self, cres: Any) -> None:
         self.overloads[tuple(cres.signature.args)] = cres
-        self.targetdescr.wrote(len(self.targetdescr.target_context.codegen().modules))
+        self.targetdescr.wrote(self.targetdescr.target_context.codegen().count)
 
 
 class _Kind(CPU):
@@ -285,42 +327,32 @@ def _lower(target: _Target, name: str, door: Door) -> bool:
     made = target.typing_context.ours(door.function)
     made.compile(door.arguments)
     facts = made.overloads[door.arguments].fndesc
-    module = context.create_module(name)
-    kind = context.call_conv.get_function_type(facts.restype, facts.argtypes)
-    inner = ir.Function(module, kind, facts.llvm_func_name)
+    module = context.codegen().whole
+    inner = context.declare_function(module, facts)
     given = [context.get_value_type(kind) for kind in facts.argtypes]
     returning = facts.restype != types.none
     number = context.get_value_type(door.result) if door.result else ir.IntType(64)
-    outer = ir.Function(module, ir.FunctionType(number if returning else ir.VoidType(), given), name)
+    nothing = context.get_argument_type(types.none)
+    outer = ir.Function(module, ir.FunctionType(number if returning else nothing, given), name)
     builder = ir.IRBuilder(outer.append_basic_block())
     # Nothing here raises: what it says of that is never asked.
     _, result = context.call_conv.call_function(builder, inner, facts.restype, facts.argtypes, outer.args)
     if returning:
         builder.ret(context.cast(builder, result, facts.restype, door.result or types.int64))
     else:
-        builder.ret_void()
-    context.codegen().modules.append(module)
+        builder.ret(nothing(None))  # as numba, that calls some of these, has it
     return returning
 
 
-def _linked(context: Any) -> Any:
-    code = context.codegen()
-    head = f'target triple = "{code.machine.triple}"\ntarget datalayout = "{code._data_layout}"\n'
-    whole = llvm.parse_assembly(head)
-    while code.modules:
-        whole.link_in(llvm.parse_assembly(str(code.modules.pop(0))))
-    return whole
-
-
-def _strip(whole: Any, machine: Any, kept: set[str]) -> None:
-    """Nothing but the entries can be seen from outside; what they do not reach goes."""
-    for value in (*whole.functions, *whole.global_variables):
-        if not value.is_declaration and value.name not in kept:
+def _parsed(written: Any, kept: Collection[str]) -> Any:
+    """What numba wrote, as LLVM has it. Nothing but the entries can be seen from outside."""
+    for value in written.global_values:
+        defined = value.blocks if isinstance(value, ir.Function) else value.initializer
+        if defined and value.name not in kept:
             value.linkage = "internal"
-    manager = llvm.create_new_module_pass_manager()
-    manager.add_global_dead_code_eliminate_pass()
-    manager.run(whole, llvm.PassBuilder(machine, llvm.create_pipeline_tuning_options()))
+    whole = llvm.parse_assembly(str(written))
     whole.verify()
+    return whole
 
 
 def _optimise(whole: Any, machine: Any) -> None:

@@ -12,7 +12,7 @@ import importlib
 import json
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from numba.core import types
 from numba.core.registry import CPUDispatcher
 
 from engine import cache as disk
-from engine import processor, sources
+from engine import parts, processor, sources
 from engine.machine_code import INTERPRETED, fingerprint, tell_cold
 
 PACKAGE = Path(__file__).parent
@@ -56,7 +56,7 @@ class CEntry:
 
     def __init__(self, function: Any, result: Any, arguments: tuple[Any, ...]) -> None:
         self.function, self.result, self.arguments = function, result, arguments
-        self.symbol = f"{function.py_func.__module__}.{function.py_func.__qualname__}"
+        self.symbol = parts.name_of(function)
         ENTRIES[self.symbol] = self
 
     @property
@@ -68,7 +68,7 @@ class CEntry:
 def entry(function: Any, alone: bool) -> Any:
     """Put a compiled function among the entries; `alone`: Python keeps the interpreter's lock while it runs."""
     function.__class__ = Entry
-    function.symbol = f"{function.py_func.__module__}.{function.py_func.__qualname__}"
+    function.symbol = parts.name_of(function)
     function.alone = alone
     ENTRIES[function.symbol] = function
     return function
@@ -95,7 +95,9 @@ class Code:
         machine = llvm.Target.from_triple(triple).create_target_machine(jit=True)
         empty = llvm.parse_assembly(f'target triple = "{triple}"\n')
         self._engine = llvm.create_mcjit_compiler(empty, machine, use_lmm=numba.config.USE_LLVMLITE_MEMORY_MANAGER)
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(whole))
+        for size in facts["sizes"]:
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(whole[:size]))
+            whole = whole[size:]
         self._engine.finalize_object()
         self._found = {name: self._engine.get_function_address(name) for name in self._returning}
         if not all(self._found.values()):
@@ -156,17 +158,46 @@ def name() -> str:
 
 def make(aim: processor.Processor = processor.PROCESSOR) -> bytes:
     """Compile it, for this processor or another."""
-    from engine import lowering
-
     for place in sources.entrances(PACKAGE):
         importlib.import_module(place)
-    doors = {symbol: _door(found) for symbol, found in sorted(ENTRIES.items())}
     tell(0.0)
     try:
-        compiled, returning = lowering.compiled(doors, declared, tell, aim)
+        with parts.helper("1", fingerprint(), *aim) as finished:
+            first = part(0, aim)
+            second = finished() or part(1, aim)
     finally:
         tell(1.0)
-    return sealed(compiled, returning)
+    return joined(first, second)
+
+
+def part(number: int, aim: processor.Processor) -> bytes:
+    """One of both parts."""
+    from engine.lowering import Door, compiled
+
+    elsewhere = {found.function: (symbol, found.arguments) for symbol, found in parts.APART.items()}
+    doors = {symbol: _door(found) for symbol, found in sorted(ENTRIES.items()) if number == _part_of(found)}
+    if number:
+        doors |= {symbol: Door(found.function, found.arguments) for symbol, found in parts.APART.items()}
+        elsewhere = {}
+    made, returning = compiled(doors, declared, tell if number == 0 else lambda share: None, aim, elsewhere)
+    return sealed([made], {symbol: facts for symbol, facts in returning.items() if symbol in ENTRIES})
+
+
+def _part_of(found: Entry | CEntry) -> int:
+    return int(parts.in_second(found.function if isinstance(found, CEntry) else found))
+
+
+def help_out(number: str, sources_here: str, *aim: str) -> None:
+    """In a process that was started for it: make a part, if the sources are those that were asked for."""
+
+    def make() -> bytes:
+        for place in sources.entrances(PACKAGE):
+            importlib.import_module(place)
+        if fingerprint() != sources_here:
+            raise SystemExit(1)
+        return part(int(number), processor.Processor(*aim))
+
+    parts.hand_over(make)
 
 
 def ship(folder: str) -> None:
@@ -175,10 +206,18 @@ def ship(folder: str) -> None:
     Path(folder, processor.shipped(processor.PROCESSOR.name).name).write_bytes(make())
 
 
-def sealed(compiled: bytes, returning: dict[str, bool]) -> bytes:
-    """As it is kept: a line that says which entries there are and which return a number, then the object file."""
-    head = {"digest": hashlib.sha256(compiled).hexdigest(), "entries": returning}
-    return json.dumps(head).encode() + b"\n" + compiled
+def sealed(objects: Sequence[bytes], returning: dict[str, bool]) -> bytes:
+    """As it is kept: a line that says which entries there are and which return a number, then the object files."""
+    whole = b"".join(objects)
+    head = {"digest": hashlib.sha256(whole).hexdigest(), "entries": returning, "sizes": [len(one) for one in objects]}
+    return json.dumps(head).encode() + b"\n" + whole
+
+
+def joined(*pieces: bytes) -> bytes:
+    """What was sealed in parts, as one."""
+    heads = [json.loads(one.partition(b"\n")[0]) for one in pieces]
+    entries = {symbol: facts for head in heads for symbol, facts in head["entries"].items()}
+    return sealed([one.partition(b"\n")[2] for one in pieces], entries)
 
 
 def _door(found: Entry | CEntry) -> Any:

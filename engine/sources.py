@@ -9,7 +9,7 @@ from pathlib import Path
 
 _COMPILED = r"^ *@(native|called_by_python|entry|guarded|inlined|pasted|called_by_c)\b"
 _ENTRIES = r"^@(entry|guarded|called_by_c)\b"
-_COMPILERS = ("elementary", "compiled", "machine_code", "module", "lowering", "processor", "sources")
+_COMPILERS = ("elementary", "compiled", "machine_code", "module", "lowering", "front", "parts", "processor", "sources")
 
 
 def kernel_sources(package: Path) -> list[Path]:

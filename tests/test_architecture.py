@@ -26,6 +26,7 @@ FLOORS = (
         "elementary",
         "elementwise",
         "ending",
+        "front",
         "interrupts",
         "lanes",
         "pairs",
@@ -34,6 +35,7 @@ FLOORS = (
         "messages",
         "module",
         "opened",
+        "parts",
         "processor",
         "sources",
         "terminal",
@@ -60,7 +62,9 @@ LIVE = (
     {"audio", "midi", "screen", "recorder"},
     {"session", "measured"},
 )
-COMPILERS = {"machine_code", "compiled", "vectors", "lanes", "pairs", "opened", "module", "lowering", "processor"}
+COMPILERS = {
+    *("machine_code", "compiled", "vectors", "lanes", "pairs", "opened", "module", "lowering", "front", "processor")
+}
 # Who else may be asked in, and by whom; numpy comes everywhere.
 GUESTS = {
     "numba": COMPILERS,

@@ -20,6 +20,7 @@ SOURCES = sorted((ROOT / "engine").rglob("*.py"))
 # Modules, names in them, and ".attributes" and "options=" of what they make; by the package that brings them.
 INTERNALS = {
     "numba": {
+        "numba.core.analysis",  # front.py: its way of writing a function down, with values instead of memory
         "numba.core.caching._Cache",  # machine_code.py puts a cache of its own in its place
         "numba.core.ccallback.CFunc",  # compiled.py: C functions that are cached there too
         "numba.core.cgutils",
@@ -29,12 +30,18 @@ INTERNALS = {
         "numba.core.compiler.CompilerBase",
         "numba.core.compiler.DefaultPassBuilder",
         "numba.core.compiler.Flags",
+        "numba.core.compiler_machinery.register_pass",
         "numba.core.compiler_lock.global_compiler_lock",
         "numba.core.cpu.CPUContext",
+        "numba.core.datamodel.DataModelManager",
+        "numba.core.datamodel.default_manager",
         "numba.core.datamodel.models",  # opened.py: records are pointers
         "numba.core.dispatcher.Dispatcher",
         "numba.core.event.Listener",  # how far compilation is
         "numba.core.event.install_listener",
+        "numba.core.ir",
+        "numba.core.lowering.Lower",
+        "numba.core.postproc.PostProcessor",
         "numba.core.registry.CPUDispatcher",
         "numba.core.registry.CPUTarget",
         "numba.core.registry.cpu_target",
@@ -44,6 +51,8 @@ INTERNALS = {
         "numba.core.target_extension.jit_registry",
         "numba.core.target_extension.target_override",
         "numba.core.target_extension.target_registry",
+        "numba.core.transforms",
+        "numba.core.typed_passes.NativeLowering",
         "numba.core.typed_passes.NopythonRewrites",
         "numba.core.types",
         "numba.core.types.misc.unliteral",
@@ -53,7 +62,6 @@ INTERNALS = {
         "numba.np.arrayobj.populate_array",  # arrays from addresses
         "._cache",
         "._customize_flags",
-        "._getvalue",
         "._rebuild",
         "._reduce",
         "._registries",

@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ import pytest
 from llvmlite import ir
 from synth.playing import SHIPPED
 
-from engine import Instrument, cache, compiled, load_preset, module, sources
+from engine import Instrument, cache, compiled, load_preset, module, parts, sources
 from engine.compiled import floats, native
 from engine.processor import PROCESSOR, Processor
 from engine.synth.ring import push
@@ -94,7 +95,7 @@ def test_what_the_sources_declare_can_be_called_and_nothing_else(whole: bytes) -
     assert set(json.loads(head)["entries"]) == declared() == set(module.ENTRIES)
     assert {"engine.synth.renderer.play", "engine.synth.ring.push"} <= declared()
     if code.startswith(b"\x7fELF"):
-        assert {name for name, defined in symbols(code) if defined} == declared()
+        assert {name for name, defined in all_symbols(whole) if defined} == declared() | set(parts.APART)
 
 
 # Of the C library, and the processor's own where an operation has no instruction.
@@ -109,10 +110,22 @@ def test_it_needs_nothing_but_the_c_library(whole: bytes) -> None:
     code = whole.partition(b"\n")[2]
     if not code.startswith(b"\x7fELF"):
         pytest.skip("the test reads ELF only")
-    assert {name for name, defined in symbols(code) if not defined} <= ALLOWED
+    assert {name for name, defined in all_symbols(whole) if not defined} <= ALLOWED | set(parts.APART)
     for word in (b"numba", b"NRT_", b".const.pickle"):
         assert word not in code
     assert not re.search(rb"_?Py(_[A-Z]|[A-Z][a-z]+_)", code)  # the interpreter's names; two letters come by chance
+
+
+def objects(whole: bytes) -> list[bytes]:
+    """The object files of a module."""
+    head, _, code = whole.partition(b"\n")
+    ends = np.cumsum([0, *json.loads(head)["sizes"]])
+    return [code[start:end] for start, end in pairwise(ends)]
+
+
+def all_symbols(whole: bytes) -> list[tuple[str, bool]]:
+    """Of all its object files."""
+    return [found for code in objects(whole) for found in symbols(code)]
 
 
 def symbols(code: bytes) -> list[tuple[str, bool]]:
@@ -193,7 +206,7 @@ def test_functions_are_typed_lowered_and_linked_and_say_how_far_they_are() -> No
     assert returning == {"larger": True, "doubled": False}
     assert told == sorted(told)
     assert 0.0 < told[0] < told[-1] < 1.0
-    made = module.Code(module.sealed(code, returning))
+    made = module.Code(module.sealed([code], returning))
     a = np.array([1.0, 0.5])
     for expected in (0, 0, 1):
         assert made.function("larger", False, 2)(a.ctypes.data, 2) == expected
@@ -209,6 +222,95 @@ def test_whoever_follows_is_told_and_the_line_is_wiped_off(monkeypatch: pytest.M
             module.tell(share)
     module.tell(0.5)
     assert told == [(0, True, 0.0), (0, True, 0.4), (0, False, 1.0)]
+
+
+# --- made in parts ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pretended(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Which parts this process makes: nothing is compiled."""
+    made: list[int] = []
+
+    def part(number: int, aim: Processor) -> bytes:
+        made.append(number)
+        return module.sealed([b"here" * number], {f"entry {number}": True})
+
+    monkeypatch.setattr(module, "part", part)
+    monkeypatch.setattr(parts, "cores", lambda: 2)
+    return made
+
+
+def helped_by(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "HELP", program)
+
+
+THERE = module.sealed([b"there"], {"entry 1": True})
+
+
+def test_a_helper_makes_the_second_part(pretended: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    helped_by(f"from engine.parts import hand_over; hand_over(lambda: {THERE!r})", monkeypatch)
+    assert module.make() == module.sealed([b"", b"there"], {"entry 0": True, "entry 1": True})
+    assert pretended == [0]
+
+
+@pytest.mark.parametrize(
+    "program", ["syntax error", "import os; os._exit(3)", "print(5); exit(1)", "import os; os.abort()", "pass"]
+)
+def test_a_helper_that_fails_is_done_without(
+    program: str, pretended: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helped_by(program, monkeypatch)
+    assert module.make() == module.sealed([b"", b"here"], {"entry 0": True, "entry 1": True})
+    assert pretended == [0, 1]
+
+
+@pytest.mark.parametrize("program", ["", "/not/there/python", "/bin/host"])
+def test_where_no_helper_can_be_started_one_process_makes_all(
+    program: str, pretended: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", program)
+    module.make()
+    assert pretended == [0, 1]
+
+
+def test_one_core_needs_no_helper(pretended: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "cores", lambda: 1)
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("a process was started"))
+    module.make()
+    assert pretended == [0, 1]
+
+
+def test_a_helper_ends_with_whoever_asked_for_it() -> None:
+    program = "from engine.parts import hand_over; import time; hand_over(lambda: time.sleep(60))"
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        process.stdin.close()
+        assert process.wait(30) == 1
+
+
+def test_a_helper_of_other_sources_makes_nothing() -> None:
+    program = [sys.executable, "-c", parts.HELP, "1", "other sources", *PROCESSOR]
+    run = subprocess.run(program, stdin=subprocess.PIPE, capture_output=True, check=False)
+    assert (run.returncode != 0, run.stdout) == (True, b"")
+
+
+def test_a_part_made_in_this_process_plays_what_a_helper_s_does(whole: bytes) -> None:
+    head = json.loads(whole.partition(b"\n")[0])
+    here = module.part(1, PROCESSOR)
+    mixed = module.Code(module.sealed([objects(whole)[0], *objects(here)], head["entries"]))
+    play = "engine.synth.renderer.play"
+    for name in ("slap-bass", "prepared"):
+        inst, heard = Instrument(load_preset(name), polyphony=4), []
+        for code in (module.code(), mixed):
+            inst.reset()
+            for at, data in ((0, (0x90, 40, 100)), (200, (0x90, 47, 90)), (500, (0xE0, 0, 80)), (700, (0xB0, 1, 90))):
+                assert inst.schedule(at, data)
+            out = np.zeros((2000, inst.channels), np.float32)
+            code.function(play, False, 3)(inst.address, len(out), out.ctypes.data)
+            heard.append(out)
+        assert heard[0].any()
+        assert (heard[0] == heard[1]).all()
 
 
 # --- kept -------------------------------------------------------------------------------------------------------------
@@ -259,7 +361,7 @@ DAMAGE: dict[str, Callable[[Path, bytes], None]] = {
     "a folder": _folder,
     "sealed, and no object file": _other(lambda whole: whole.replace(b"\x7fELF", b"\x7fELE")),
     "sealed, and no list of entries": _other(lambda whole: b"\xff\xfe" + whole),
-    "sealed, and an entry is missing": _other(lambda whole: module.sealed(whole.partition(b"\n")[2], {"gone": True})),
+    "sealed, and an entry is missing": _other(lambda whole: module.sealed(objects(whole), {"gone": True})),
     "sealed, and nothing in it": _other(lambda whole: b""),
 }
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.aligned import LINE
-from engine.compiled import native
+from engine.compiled import DOUBLE, WORD, compiled_apart, native
 from engine.layout import Arena, arrays_of, count_of, own_arrays, rebuilt, store, words_of
+from engine.opened import record_type
 from engine.physics.problem import Pickup
 from engine.synth import best_string, grid_string, modal_string, network_string
 from engine.synth.budget import MOST_BYTES
@@ -126,9 +127,14 @@ def take_over(m: Machine, v: Any) -> None:
         network_string.take(m, v)
 
 
-def of_its_model(name: str) -> Any:
-    """A function that files of FILES have by this name: the one of the model that a machine has."""
+def of_its_model(name: str, *more: Any, apart: bool = True) -> Any:
+    """A function that files of FILES have by this name: the one of the model that a machine has.
+
+    It is given a machine, a voice and `more`. Where it returns nothing, all files but the first are compiled `apart`.
+    """
     having = [(number, getattr(file, name)) for number, file in enumerate(FILES) if hasattr(file, name)]
+    for _, function in having[1:] if apart else ():
+        compiled_apart(function, record_type(Machine), WORD, *more)
     found = having[-1][1]
     for number, function in reversed(having[:-1]):
         found = _either(number, function, found)
@@ -146,22 +152,26 @@ def _either(number: int, one: Any, other: Any) -> Any:
 
 
 rest = of_its_model("rest")  # (m, v): the string at rest, the barrier where the preset has it
-lift = of_its_model("lift")  # (m, v, by): raise the barrier under the string; the work is done by whoever moves it
-strike_at = of_its_model("strike_at")  # (m, v, position): where the next pluck meets it, as a fraction of its length
-run = of_its_model("run")  # (m, v, steps): the string's own motion, from m.force to m.out
+# (m, v, by): raise the barrier under the string; the work is done by whoever moves it
+lift = of_its_model("lift", DOUBLE)
+# (m, v, position): where the next pluck meets it, as a fraction of its length
+strike_at = of_its_model("strike_at", DOUBLE)
+run = of_its_model("run", WORD)  # (m, v, steps): the string's own motion, from m.force to m.out
 # (m, v, steps, left): the same while the barrier moves, at an even pace to where it is to be, `left` steps away
-run_lifted = of_its_model("run_lifted")
-energy = of_its_model("energy")  # (m, v): kinetic, potential and contact energy, J
+run_lifted = of_its_model("run_lifted", WORD, WORD)
+energy = of_its_model("energy", apart=False)  # (m, v): kinetic, potential and contact energy, J
 restore = of_its_model("restore")  # (m, v): the design's own coefficients
 retune = of_its_model("retune")  # (m, v): coefficients for the voice's tension and damping
-picture = of_its_model("picture")  # (m, v, out): its shape for whoever looks on, as SHAPES says; how many numbers
-pushes = of_its_model("pushes")  # (m, v, out): what its contact points push with; how many numbers
+# A picture (capture.py), as SHAPES says: the shape, and what contact points push with, into `out`; how many numbers.
+picture = of_its_model("picture", apart=False)  # (m, v, out)
+pushes = of_its_model("pushes", apart=False)  # (m, v, out)
 # A string goes on in another design of itself (takeover.py): its shapes of the newest step and of the one before are
 # entered there, and it moves on from them.
-shape = of_its_model("shape")  # (m, v, ago, out): all of it, into out; how many numbers
-depth = of_its_model("depth")  # (m, v): how far it is in its barrier at most, m
-enter = of_its_model("enter")  # (m, v, ago, shape, count): be where another string was so many steps ago
-go_on = of_its_model("go_on")  # (m, v, lifted, deep): from there; how far the barrier is lifted to begin with
+shape = of_its_model("shape", apart=False)  # (m, v, ago, out): all of it, into `out`; how many numbers
+depth = of_its_model("depth", apart=False)  # (m, v): how far it is in its barrier at most, m
+enter = of_its_model("enter", apart=False)  # (m, v, ago, shape, count): be where another string was so many steps ago
+# (m, v, lifted, deep): from there, where the barrier was lifted and the string in it so far; how far it is lifted then
+go_on = of_its_model("go_on", apart=False)
 
 
 @native
