@@ -37,6 +37,7 @@ FLOORS = (
         "processor",
         "sources",
         "terminal",
+        "threads",
     },
     {"physics"},
     {"preset"},
@@ -56,11 +57,22 @@ FLOORS = (
 LIVE = (
     {"errors", "hush", "thread"},
     {"player"},
-    {"meter", "sound_take", "changes", "ahead"},
+    {"meter", "sound_take", "changes", "ahead", "helper"},
     {"audio", "midi", "screen", "recorder"},
     {"session", "measured"},
 )
-COMPILERS = {"machine_code", "compiled", "vectors", "lanes", "pairs", "opened", "module", "lowering", "processor"}
+COMPILERS = {
+    "machine_code",
+    "compiled",
+    "vectors",
+    "lanes",
+    "pairs",
+    "opened",
+    "module",
+    "lowering",
+    "processor",
+    "threads",
+}
 # Who else may be asked in, and by whom; numpy comes everywhere.
 GUESTS = {
     "numba": COMPILERS,

@@ -135,8 +135,8 @@ def _either(number: int, one: Any, other: Any) -> Any:
 rest = of_its_model("rest")  # (m, v): the string at rest, the barrier where the preset has it
 lift = of_its_model("lift")  # (m, v, by): raise the barrier under the string; the work is done by whoever moves it
 strike_at = of_its_model("strike_at")  # (m, v, position): where the next pluck meets it, as a fraction of its length
-run = of_its_model("run")  # (m, v, steps): the string's own motion, from m.force to m.out
-# (m, v, steps, left): the same while the barrier moves, at an even pace to where it is to be, `left` steps away
+run = of_its_model("run")  # (m, v, force, out): the string's own motion
+# (m, v, force, out, left): the same while the barrier moves, at an even pace to where it is to be, `left` steps away
 run_lifted = of_its_model("run_lifted")
 energy = of_its_model("energy")  # (m, v): kinetic, potential and contact energy, J
 restore = of_its_model("restore")  # (m, v): the design's own coefficients
