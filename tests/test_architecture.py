@@ -39,6 +39,7 @@ FLOORS = (
         "processor",
         "sources",
         "terminal",
+        "threads",
     },
     {"physics"},
     {"preset"},
@@ -58,12 +59,22 @@ FLOORS = (
 LIVE = (
     {"errors", "hush", "thread"},
     {"player"},
-    {"meter", "sound_take", "changes", "ahead"},
+    {"meter", "sound_take", "changes", "ahead", "helper"},
     {"audio", "midi", "screen", "recorder"},
     {"session", "measured"},
 )
 COMPILERS = {
-    *("machine_code", "compiled", "vectors", "lanes", "pairs", "opened", "module", "lowering", "front", "processor")
+    "machine_code",
+    "compiled",
+    "vectors",
+    "lanes",
+    "pairs",
+    "opened",
+    "module",
+    "lowering",
+    "front",
+    "processor",
+    "threads",
 }
 # Who else may be asked in, and by whom; numpy comes everywhere.
 GUESTS = {

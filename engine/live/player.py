@@ -221,6 +221,13 @@ class Player:
                 if parts[other].heir < parts[number].heir and instrument is not but:
                     self.seats.ask(other)
 
+    def share(self, crew: int) -> None:
+        """From the next block on, let the helper of the Crew at this address perform some of the voices; 0: nobody."""
+        with self._changing:
+            self.stage.crew = self.seats.crew = crew
+            for instrument in self.seats.instruments.values():
+                instrument.machine.crew = crew
+
     def watch(self, watcher: Watcher) -> None:
         """Let pictures be taken of what sounds."""
         self._watcher, self.stage.capture = watcher, watcher.address

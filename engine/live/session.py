@@ -24,6 +24,7 @@ from engine.live.audio.portaudio import JACK
 from engine.live.audio.stream import Stream
 from engine.live.audio.watch import Watch
 from engine.live.changes import Programs
+from engine.live.helper import Helper
 from engine.live.meter import Meter, Reading
 from engine.live.midi.inputs import Inputs
 from engine.live.player import Player
@@ -66,6 +67,7 @@ class Plan:
     record: Sequence[Path]  # a MIDI file, an audio file, or both
     facts: Mapping[str, Any]  # what is to be remembered with the take
     force: bool
+    cores: int = 1  # 2: a second one performs some of the voices
 
     def instrument(self, number: int) -> Instrument:
         """One of the rack's parts, designed for the card."""
@@ -90,6 +92,7 @@ class Session:
         self._recorder = Recorder(self._player, plan.record, plan.force, dict(plan.facts), self._say_problem)
         self._demo: Ahead | None = None
         self._inputs: Inputs | None = None
+        self._helper: Helper | None = None
 
     def run(self) -> None:
         """Play until somebody quits, the demo is over, or the time is up; report when what was recorded is safe."""
@@ -111,6 +114,9 @@ class Session:
             if self._plan.midi is not None:
                 self._inputs = Inputs(self._player, self._plan.midi, self._plan.virtual, self._display.say)
                 undo.callback(self._inputs.close)
+            if self._plan.cores > 1:
+                self._helper = Helper(self._player, lambda text: self._display.say(f"note: {text}"))
+                undo.callback(self._helper.close)
             watch = Watch(self._plan.card, self._stream, self._player, self._say_problem, self._part_from_jack)
             undo.callback(watch.close)
             keys = undo.enter_context(ComputerKeys(self._player, self._plan.keys, min(self._plan.listen)))
@@ -149,6 +155,8 @@ class Session:
                 if self._inputs:
                     self._inputs.tick(may_begin=not watch.lost)
                 watch.tick()
+                if self._helper:
+                    self._helper.tick()
             if self._display.due:
                 self._display.show(self._read(watch, keys))
 

@@ -120,7 +120,7 @@ def retune(m: Machine, v: Any) -> None:
     """Coefficients for the voice's tension and damping; what no mode answers stays as it was designed."""
     mine, voice = of_voice(m, v), m.voices[v]
     tune_poles(mine.t, voice.tension, voice.damping, mine.c)
-    answer_rows(mine.c.rows, mine.c.spread, mine.c.response, m.scratch)
+    answer_rows(mine.c.rows, mine.c.spread, mine.c.response, m.scratch[v])
 
 
 @native
@@ -130,8 +130,8 @@ def rest(m: Machine, v: Any) -> None:
     copy(of_key(m, m.voices[v].key).c.height, mine.c.height)
     two_point.reset(mine.c, mine.s)
     # The onset's step, whose force is zero, is not heard: a note sounds at once.
-    m.force[0] = 0.0
-    two_point.kernel(mine.c, mine.s, m.force[:1], 0.0, m.out[:1])
+    m.force[0, 0] = 0.0
+    two_point.kernel(mine.c, mine.s, m.force[0, :1], 0.0, m.out[0, :1])
 
 
 @native
@@ -163,19 +163,19 @@ def aim(mine: BestParts) -> None:
 
 
 @native
-def run(m: Machine, v: Any, steps: Any) -> None:
-    """The string's own motion, from m.force to m.out."""
+def run(m: Machine, v: Any, force: Any, out: Any) -> None:
+    """The string's own motion."""
     mine = of_voice(m, v)
-    two_point.kernel(mine.c, mine.s, m.force[:steps], 0.0, m.out[:steps])
+    two_point.kernel(mine.c, mine.s, force, 0.0, out)
 
 
 @native
-def run_lifted(m: Machine, v: Any, steps: Any, left: Any) -> None:
+def run_lifted(m: Machine, v: Any, force: Any, out: Any, left: Any) -> None:
     """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
     mine, voice = of_voice(m, v), m.voices[v]
-    for t in range(steps):
+    for t in range(force.size):
         goal = voice.lift + (voice.next_lift - voice.lift) / (left - t)
-        two_point.kernel(mine.c, mine.s, m.force[t : t + 1], goal - voice.lift, m.out[t : t + 1])
+        two_point.kernel(mine.c, mine.s, force[t : t + 1], goal - voice.lift, out[t : t + 1])
         voice.lift = goal
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from engine import messages as midi
-from engine.compiled import inlined, native
-from engine.opened import address
+from engine.compiled import WORD, compiled_apart, inlined, native
+from engine.opened import address, record_type
 from engine.physics.excitation import add_pulse
 from engine.physics.network.counterparts import leave
 from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Flock, Island, Resonators, island
@@ -44,6 +44,9 @@ def segment(m: Machine, span: int) -> None:
         if j.awake:
             run(m, j, at * per, piece * per)
         at += piece
+
+
+compiled_apart(segment, record_type(Machine), WORD)
 
 
 @native

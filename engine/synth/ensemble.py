@@ -36,6 +36,7 @@ class Seats:
     """
 
     def __init__(self, channels: int = 2, latency: int | None = None) -> None:
+        self.crew = 0  # the address of a Crew whose helper performs some of their voices
         self.latency = latency  # None: that of the first who comes
         self.instruments: dict[int, Instrument] = {}
         self._memory, self._listener = aligned.zeros(size_of(Desk), np.uint8), listener()
@@ -81,6 +82,7 @@ class Seats:
         if instrument.latency > self.latency:
             raise ValueError(f"latency {instrument.latency}: at most {self.latency} samples were foreseen")
         instrument.reset()  # it was never played
+        instrument.machine.crew = self.crew
         self.instruments[number] = instrument
         late = self.latency - instrument.latency
         place = self.desk.parts[number]
@@ -97,7 +99,7 @@ class Seats:
         """Let go the memory of instruments that have gone."""
         for number in list(self.instruments):
             if absent(self.address, number):
-                del self.instruments[number]
+                self.instruments.pop(number).machine.crew = 0
 
 
 class Ensemble:

@@ -146,8 +146,8 @@ def rest(m: Machine, v: Any) -> None:
     copy(of_key(m, m.voices[v].key).c.surface.height, mine.c.surface.height)
     fd.reset(mine.c, mine.s)
     # The onset's step, whose force is zero, is not heard: a note sounds at once.
-    m.force[0] = 0.0
-    fd.kernel(mine.c, mine.s, m.force[:1], m.out[:1])
+    m.force[0, 0] = 0.0
+    fd.kernel(mine.c, mine.s, m.force[0, :1], m.out[0, :1])
 
 
 @native
@@ -188,19 +188,19 @@ def aim_at_nodes(mine: GridParts, answer: Any) -> None:
 
 
 @native
-def run(m: Machine, v: Any, steps: Any) -> None:
-    """The string's own motion, from m.force to m.out."""
+def run(m: Machine, v: Any, force: Any, out: Any) -> None:
+    """The string's own motion."""
     mine = of_voice(m, v)
-    fd.kernel(mine.c, mine.s, m.force[:steps], m.out[:steps])
+    fd.kernel(mine.c, mine.s, force, out)
 
 
 @native
-def run_lifted(m: Machine, v: Any, steps: Any, left: Any) -> None:
+def run_lifted(m: Machine, v: Any, force: Any, out: Any, left: Any) -> None:
     """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
-    mine, voice, force, out = of_voice(m, v), m.voices[v], m.force, m.out
+    mine, voice = of_voice(m, v), m.voices[v]
     w, y, x = fd.levels(mine.s)
     lifted, to = voice.lift, voice.next_lift
-    for t in range(steps):
+    for t in range(force.size):
         goal = lifted + (to - lifted) / (left - t)
         if goal != lifted:
             raise_surface(mine.c.surface, mine.s, x, goal - lifted)

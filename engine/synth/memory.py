@@ -63,6 +63,7 @@ class Voice:
     forced: int  # 1 while a pluck lasts, 2 until the next look after something has worked on it
     calm: int  # looks in a row
     rising: int  # 1 while it fades in, where it takes over from a voice of another design (takeover.py)
+    sounded: int  # model steps of the last span
     turned: int  # the sample at which its sides began to go from left, right to the next ones
     semitones: float
     tuned: float  # semitones by which MIDI's tuning standard has moved its key
@@ -214,6 +215,8 @@ class Machine:
     born: int
     idle: int  # 1: no voice sounds, the filters are empty, and silence is all that comes out until a note begins
     quiet: int  # 1 as long as nothing but silence has come out since the last tick
+    crew: int  # the address of a Crew, whose helper performs some of the voices (crew.py), or 0
+    held: int  # 1: it has not answered; until it does, there is silence
     apart: int  # 1: some strip has been moved, so each voice goes through its own one
     rate: float  # Hz, of the model
     force_power: float
@@ -236,9 +239,9 @@ class Machine:
     voice_words: IntegerRows  # the same of each voice: its own arrays, and its key's where they never change
     own_words: IntegerRows  # where its own arrays are
     own: Integers  # which words that is
-    scratch: Vector
-    force: Vector
-    out: Matrix  # what the kernel gives of one voice's string; then what its pickups hear
+    scratch: Matrix  # each voice's own
+    force: Matrix  # row 0 is that of all voices that the audio thread performs, 1 + v a helper's of voice v
+    out: Cube  # the same: what the kernel gives of a voice's string; then what its pickups hear
     heard: Cube  # what it gave for each pickup of every voice, one and two steps ago
     bus: Matrix
     stereo: Matrix

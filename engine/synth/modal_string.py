@@ -154,7 +154,7 @@ def retune(m: Machine, v: Any) -> None:
     """Coefficients for the voice's tension and damping."""
     mine, voice = of_voice(m, v), m.voices[v]
     modal.catch_up(mine.c, mine.s)
-    tune_modes(mine.t, voice.tension, voice.damping, mine.c, m.scratch)
+    tune_modes(mine.t, voice.tension, voice.damping, mine.c, m.scratch[v])
 
 
 @native
@@ -164,8 +164,8 @@ def rest(m: Machine, v: Any) -> None:
     copy(of_key(m, m.voices[v].key).c.height, mine.c.height)
     modal.reset(mine.c, mine.s)
     # The onset's step, whose force is zero, is not heard: a note sounds at once.
-    m.force[0] = 0.0
-    modal.kernel(mine.c, mine.s, m.force[:1], m.out[:1])
+    m.force[0, 0] = 0.0
+    modal.kernel(mine.c, mine.s, m.force[0, :1], m.out[0, :1])
 
 
 @native
@@ -196,23 +196,23 @@ def aim(mine: ModalParts) -> None:
 
 
 @native
-def run(m: Machine, v: Any, steps: Any) -> None:
-    """The string's own motion, from m.force to m.out."""
+def run(m: Machine, v: Any, force: Any, out: Any) -> None:
+    """The string's own motion."""
     mine = of_voice(m, v)
-    modal.kernel(mine.c, mine.s, m.force[:steps], m.out[:steps])
+    modal.kernel(mine.c, mine.s, force, out)
 
 
 @native
-def run_lifted(m: Machine, v: Any, steps: Any, left: Any) -> None:
+def run_lifted(m: Machine, v: Any, force: Any, out: Any, left: Any) -> None:
     """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
     mine, voice = of_voice(m, v), m.voices[v]
     lifted, to = voice.lift, voice.next_lift
-    for t in range(steps):
+    for t in range(force.size):
         goal = lifted + (to - lifted) / (left - t)
         if goal != lifted:
             lift_points(mine.c.law, mine.s.touch, mine.c.height, mine.c.response, goal - lifted)
             lifted = goal
-        modal.kernel(mine.c, mine.s, m.force[t : t + 1], m.out[t : t + 1])
+        modal.kernel(mine.c, mine.s, force[t : t + 1], out[t : t + 1])
     voice.lift = lifted
 
 

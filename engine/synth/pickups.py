@@ -6,6 +6,8 @@ force.
 
 from __future__ import annotations
 
+from typing import Any
+
 from engine.compiled import native
 from engine.physics.hearing import AS_GIVEN, REACTION, derived
 from engine.synth.memory import Machine
@@ -20,9 +22,9 @@ def begin(m: Machine, v: int) -> None:
 
 
 @native
-def hear(m: Machine, v: int, steps: int) -> None:
-    """From what the kernel gave to what is heard, both in m.out."""
-    out, heard, resting, rate = m.out, m.heard[v], m.resting[m.voices[v].key], m.rate
+def hear(m: Machine, v: int, out: Any) -> None:
+    """From what the kernel gave to what is heard, both in `out`."""
+    steps, heard, resting, rate = out.shape[0], m.heard[v], m.resting[m.voices[v].key], m.rate
     for p in range(m.pickups):
         way, column, rest = m.ears[p].way, m.ears[p].column, resting[p]
         if way == AS_GIVEN:

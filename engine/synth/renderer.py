@@ -10,9 +10,11 @@ from typing import Any
 from engine.compiled import entry, flush_to_zero, native, restore_arithmetic, single_rows
 from engine.synth import bridged, decimate, idle, output
 from engine.synth.control import take_events
-from engine.synth.memory import FADING, FREE, GLIDE, TICK, Machine, machine
+from engine.synth.crew import gather, is_held, is_ours, share
+from engine.synth.memory import FADING, FREE, TICK, Machine, machine
 from engine.synth.ring import head
-from engine.synth.voices import glide, look, sound
+from engine.synth.strips import add
+from engine.synth.voices import look, perform
 
 
 @entry
@@ -39,6 +41,8 @@ def next_span(m: Machine, most: int) -> int:
 
     Not if the instrument is idle: then it is silence that m.stereo should hold.
     """
+    if is_held(m):
+        return stand_still(m, most)
     take_events(m)
     clock = m.clock
     if clock % TICK == 0 and m.idle == 0:
@@ -101,26 +105,37 @@ def look_around(m: Machine) -> None:
 
 @native
 def segment(m: Machine, span: int) -> None:
-    """All voices over a span that no event and no tick interrupts; moving ones in steps of their glide."""
-    per, clock, bus, stereo = m.oversample, m.clock, m.bus, m.stereo
-    for t in range(span * per):
-        for p in range(m.pickups):
-            bus[t, p] = 0.0
-        stereo[t, 0] = stereo[t, 1] = 0.0
+    """All voices over a span that no event and no tick interrupts."""
+    clear(m, span)
     if m.joint:
         bridged.segment(m, span)
         return
-    for v in range(m.slots):
-        at = 0
-        while at < span and m.voices[v].state != FREE:
-            piece = span - at
-            if m.voices[v].moving:
-                age = (clock + at + 1 - m.voices[v].moving) % GLIDE
-                if age == 0:
-                    glide(m, v)
-                piece = min(piece, GLIDE - age)
-            sound(m, v, at * per, piece * per)
-            at += piece
+    shared, v = share(m, span), 0
+    while is_ours(m, v, shared):
+        perform(m, v, span, 0)
+        add(m, v, 0)
+        v += 1
+    if shared:
+        gather(m, v)
+
+
+@native
+def clear(m: Machine, span: int) -> None:
+    """Nothing on the bus."""
+    bus, stereo = m.bus, m.stereo
+    for t in range(span * m.oversample):
+        for p in range(m.pickups):
+            bus[t, p] = 0.0
+        stereo[t, 0] = stereo[t, 1] = 0.0
+
+
+@native
+def stand_still(m: Machine, most: int) -> int:
+    """Silence, while somebody else has the voices in hand; events wait."""
+    span = min(most, TICK - m.clock % TICK)
+    clear(m, span)
+    m.clock += span
+    return span
 
 
 @native

@@ -7,6 +7,7 @@ Once one has, every voice goes through its own. A voice begins where its strip s
 from __future__ import annotations
 
 from math import pi, sqrt
+from typing import Any
 
 from engine import messages as midi
 from engine.compiled import inlined, native
@@ -110,24 +111,24 @@ def between(one: float, other: float, share: float) -> float:
 
 
 @inlined
-def add(m: Machine, v: int, first: int, steps: int) -> None:
-    """Add what a voice's pickups have in m.out: to the bus, or through its strip to both sides."""
-    out, bus = m.out, m.bus
+def add(m: Machine, v: int, row: int) -> None:
+    """Add what a voice's pickups have in a row of m.out: to the bus, or through its strip to both sides."""
+    out, bus = m.out[row, : m.voices[v].sounded], m.bus
     if m.apart:
-        add_to_sides(m, v, first, steps)
+        add_to_sides(m, v, out)
     else:
         for p in range(m.pickups):
-            for t in range(steps):
-                bus[first + t, p] += out[t, p]
+            for t in range(out.shape[0]):
+                bus[t, p] += out[t, p]
 
 
 @native
-def add_to_sides(m: Machine, v: int, first: int, steps: int) -> None:
+def add_to_sides(m: Machine, v: int, out: Any) -> None:
     """What `mix` does to the bus, of one voice, at the gains of its strip from step to step."""
-    voice, ears, out, stereo = m.voices[v], m.ears, m.out, m.stereo
-    age = (m.clock - voice.turned) * m.oversample + first
+    voice, ears, stereo = m.voices[v], m.ears, m.stereo
+    age = (m.clock - voice.turned) * m.oversample
     left, right, turning = voice.next_left, voice.next_right, age < m.turn
-    for t in range(steps):
+    for t in range(out.shape[0]):
         if turning:
             share = turned(m, age + t + 1)
             left = between(voice.left, voice.next_left, share)
@@ -136,5 +137,5 @@ def add_to_sides(m: Machine, v: int, first: int, steps: int) -> None:
         for p in range(ears.size):
             x += ears[p].left * out[t, p]
             y += ears[p].right * out[t, p]
-        stereo[first + t, 0] += left * x
-        stereo[first + t, 1] += right * y
+        stereo[t, 0] += left * x
+        stereo[t, 1] += right * y

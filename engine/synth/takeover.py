@@ -92,8 +92,8 @@ def go_on(new: Machine, w: int, old: Machine, v: int) -> None:
     strings.rest(new, w)
     strings.strike_at(new, w, key.position)
     for ago in range(2):
-        count = strings.shape(old, v, ago, old.scratch)
-        strings.enter(new, w, ago, old.scratch, count)
+        count = strings.shape(old, v, ago, old.scratch[v])
+        strings.enter(new, w, ago, old.scratch[v], count)
     mine.lift = mine.next_lift = strings.go_on(new, w, theirs.lift, strings.depth(old, v))
     mine.moving = 0
     set_moving(new, w)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from engine import messages as midi
@@ -191,9 +193,9 @@ def nearer(at: float, goal: float, share: float, near: float) -> float:
 
 
 @native
-def force_of(m: Machine, v: int, steps: int) -> None:
-    """The plucks' force over the next model steps, into m.force."""
-    voice, force = m.voices[v], m.force
+def force_of(m: Machine, v: int, force: Any) -> None:
+    """The plucks' force over the next model steps."""
+    voice, steps = m.voices[v], force.size
     for t in range(steps):
         force[t] = 0.0
     if voice.forced == 0:
@@ -205,7 +207,7 @@ def force_of(m: Machine, v: int, steps: int) -> None:
             continue
         length = voice.lengths[p]
         # The force at the very onset is zero: a note's first step is the one after, so it sounds at once.
-        add_pulse(m.shape, voice.forces[p], length, age + 1.0, force[:steps])
+        add_pulse(m.shape, voice.forces[p], length, age + 1.0, force)
         ages[p] = age + steps if age + steps < length else -1
         going |= ages[p] >= 0
     if not going:
@@ -213,28 +215,47 @@ def force_of(m: Machine, v: int, steps: int) -> None:
 
 
 @native
-def sound(m: Machine, v: int, first: int, steps: int) -> None:
-    """Run the voice for some model steps and add it to the bus from `first` on."""
+def perform(m: Machine, v: int, span: int, row: int) -> None:
+    """A voice over a span that no event and no tick interrupts, into a row of m.out; a moving one step by step.
+
+    All else that this changes is the voice's own, so each voice may be performed by whoever has time (crew.py).
+    """
+    voice, per, at = m.voices[v], m.oversample, 0
+    while at < span and voice.state != FREE:
+        piece = span - at
+        if voice.moving:
+            age = (m.clock + at + 1 - voice.moving) % GLIDE
+            if age == 0:
+                glide(m, v)
+            piece = min(piece, GLIDE - age)
+        sound(m, v, at * per, piece * per, row)
+        at += piece
+    voice.sounded = at * per
+
+
+@native
+def sound(m: Machine, v: int, first: int, steps: int, row: int) -> None:
+    """Run the voice for some model steps; what its pickups hear comes into the row, from `first` on."""
     voice, span = m.voices[v], GLIDE * m.oversample
+    force, out = m.force[row, :steps], m.out[row, first : first + steps]
     age = ((m.clock + 1 - voice.moving) * m.oversample + first) % span
-    force_of(m, v, steps)
+    force_of(m, v, force)
     if voice.lift == voice.next_lift:
-        strings.run(m, v, steps)
+        strings.run(m, v, force, out)
     else:
         work_on(m, v)
-        strings.run_lifted(m, v, steps, span - age)
-    pickups.hear(m, v, steps)
-    level(m, v, steps, age)
-    strips.add(m, v, first, steps)
+        strings.run_lifted(m, v, force, out, span - age)
+    pickups.hear(m, v, out)
+    level(m, v, out, age)
 
 
 @inlined
-def level(m: Machine, v: int, steps: int, age: int) -> None:
+def level(m: Machine, v: int, out: Any, age: int) -> None:
     """What the voice's pickups heard at the voice's gain, `age` steps after the last of the glide.
 
     The gain goes straight from one step of the glide to the next, as the barrier does: steps would be heard.
     """
-    voice, out = m.voices[v], m.out
+    voice, steps = m.voices[v], out.shape[0]
     gain = m.keys[voice.key].gain
     start, slope = gain * voice.gain, gain * (voice.next_gain - voice.gain) / (GLIDE * m.oversample)
     fade, loss = voice.fade, m.fade * (voice.state == FADING)

@@ -14,6 +14,7 @@ from engine.live.thread.clock import advance, follow, place
 from engine.live.thread.memory import INLETS, JOURNAL_SIZE, LOG_SIZE, UNASKED, Stage, stage
 from engine.live.thread.tape import run_along
 from engine.synth.capture import mix_watched
+from engine.synth.crew import end_block
 from engine.synth.memory import CHANNELS, ENDS, RING_SIZE, Desk, desk
 from engine.synth.mts import TUNING
 from engine.synth.output import limit_block
@@ -40,6 +41,7 @@ def run_block(address: Any, frames: Any, out: Any, flags: Any, begun: Any) -> No
     sound(p, d, frames, out)
     run_along(p.tape, frames, p.outputs, out)
     advance(p.clock, frames)
+    end_block(p.crew, p.clock.origin + int(p.clock.next))
     note_block(p, frames, flags, begun, late)
 
 

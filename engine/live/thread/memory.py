@@ -103,6 +103,7 @@ class Stage:
     listen: int  # bit c: MIDI channel c is heard; Python may write it while a stream runs
     ensemble: int  # the address of the instruments' Desk
     tape: int  # the address of a Tape, or 0 if the sound is not recorded
+    crew: int  # the address of a Crew, or 0 if no second core helps
     capture: int  # the address of a Capture, or 0 if nobody can watch
     peak: Vector = inside(2)  # largest sound of two channels, before the limiter, since somebody set it to zero
     clock: Clock
