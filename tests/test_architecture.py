@@ -30,6 +30,7 @@ FLOORS = (
         "lanes",
         "pairs",
         "layout",
+        "levels",
         "lowering",
         "messages",
         "module",
@@ -48,6 +49,7 @@ FLOORS = (
     {"study"},
     {"live"},
     {"edit"},
+    {"export"},
     {"commands"},
     {"cli"},
     {"start", "jawari", "recording"},
@@ -60,7 +62,18 @@ LIVE = (
     {"audio", "midi", "screen", "recorder"},
     {"session", "measured"},
 )
-COMPILERS = {"machine_code", "compiled", "vectors", "lanes", "pairs", "opened", "module", "lowering", "processor"}
+COMPILERS = {
+    "machine_code",
+    "compiled",
+    "vectors",
+    "lanes",
+    "pairs",
+    "opened",
+    "module",
+    "lowering",
+    "levels",
+    "processor",
+}
 # Who else may be asked in, and by whom; numpy comes everywhere.
 GUESTS = {
     "numba": COMPILERS,
