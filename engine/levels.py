@@ -21,7 +21,7 @@ _V3_1 = sum(1 << bit for bit in (0, 9, 12, 13, 19, 20, 22, 23, 26, 27, 28, 29)) 
 _V3_7 = sum(1 << bit for bit in (3, 5, 8))  # leaf 7, EBX: BMI1, AVX2, BMI2
 _V4_7 = sum(1 << bit for bit in (16, 17, 28, 30, 31))  # leaf 7, EBX: AVX-512 F, DQ, CD, BW, VL
 _LZCNT = 1 << 5  # leaf 0x80000001, ECX
-_YMM, _ZMM = 0x6, 0xE6  # what the system must save: XCR0
+_YMM, _ZMM = 6, 230  # what the system must save: XCR0
 _EXTENDED = -0x7FFFFFFF  # 0x80000001 as LLVM has 32 bits
 
 _CPUID = (

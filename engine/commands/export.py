@@ -16,10 +16,12 @@ from engine.terminal import tell
 
 FORMATS = {
     "c": "an object file, a header, the instruments as a file, an example: for any program that can call C",
+    "lv2": "a plugin: a bundle with a port for every parameter and a preset for every program",
 }
 MOST_RATES = 8
-EXAMPLE = """example:
-  jawari export sitar --format c --rates 44100,48000 -o sitar-c"""
+EXAMPLE = """examples:
+  jawari export sitar --format c --rates 44100,48000 -o sitar-c
+  jawari export sitar tanpura --format lv2 -o ~/.lv2/strings.lv2"""
 
 
 def add(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -57,15 +59,18 @@ def _run(args: argparse.Namespace) -> int:
     rates = _rates(args.rates)
     rack = make_rack(args.presets, [], args.set)
     # From here on the compiler is needed, which other commands start without.
-    from engine.export import c
+    from engine.export import c, lv2
     from engine.export.folder import check_folder, whole_folder
-    from engine.export.job import Order
+    from engine.export.job import Export
     from engine.export.targets import target_of
 
-    writers: dict[str, tuple[Callable[[Order, Path], None], str]] = {"c": (c.write, "{}-c")}
+    writers: dict[str, tuple[Callable[[Export, Path], None], str]] = {
+        "c": (c.write, "{}-c"),
+        "lv2": (lv2.write, "{}.lv2"),
+    }
     write, name = writers[args.format]
     target = target_of(args.target)
-    order = Order(rack, rates, target, tell)
+    order = Export(rack, rates, target, tell)
     folder = args.output or Path(name.format(stem(args.presets[0])))
     check_folder(folder, args.force)
     with whole_folder(folder, args.force, order.facts(args.format)) as part:

@@ -10,7 +10,7 @@ from engine import cache, module
 from engine.compiled import native
 from engine.export.doors import DOORS, LEVEL
 from engine.export.errors import ExportError
-from engine.export.targets import Target
+from engine.export.targets import System
 from engine.levels import fused
 from engine.lowering import Door
 from engine.machine_code import INTERPRETED, fingerprint
@@ -18,7 +18,7 @@ from engine.machine_code import INTERPRETED, fingerprint
 SYMBOLS = (*DOORS, LEVEL)
 
 
-def renderer(target: Target, tell: Callable[[str], None]) -> bytes:
+def renderer(target: System, tell: Callable[[str], None]) -> bytes:
     """An object file in which nothing but SYMBOLS can be called."""
     if INTERPRETED:
         raise ExportError("NUMBA_DISABLE_JIT is set, so that nothing is compiled; unset it to export")
@@ -32,7 +32,7 @@ def renderer(target: Target, tell: Callable[[str], None]) -> bytes:
     return found
 
 
-def kept(target: Target) -> str:
+def kept(target: System) -> str:
     """The name under which it is in the cache: of these sources, beyond those of the engine's own module."""
     room = Path(__file__).parent
     files = [room / "doors.py", room / "memory.py", room.parent / "levels.py"]

@@ -25,8 +25,8 @@ from engine.export.memory import (
     OTHER_RATE,
     OTHER_VERSION,
     PRIME,
+    exported,
     head,
-    player,
 )
 from engine.opened import address
 from engine.synth.control import stir
@@ -71,7 +71,7 @@ def _filled(where: Any, image: Any, number: Any) -> None:
         for n in range(count):
             memory[begin + n] = words[word + n]
         word += count
-    p = player(where)
+    p = exported(where)
     p.image, p.section = image, number
     d = desk(where + p.desk)
     d.listener += where
@@ -106,19 +106,19 @@ def open_in(memory: Any, image: Any, count: Any, rate: Any) -> Any:
 def reset(memory: Any) -> None:
     """As if just opened."""
     where = address_of(memory)
-    p = player(where)
+    p = exported(where)
     filled(where, p.image, p.section)
 
 
 def latency(memory: Any) -> Any:
     """Samples by which everything is late."""
-    return player(address_of(memory)).latency
+    return exported(address_of(memory)).latency
 
 
 def send(memory: Any, frame: Any, message: Any, count: Any) -> Any:
     """A channel message for a frame from now; 0 if it must be sent again once some have been rendered."""
     where, data = address_of(memory), octets(address_of(message), count)
-    d = desk(where + player(where).desk)
+    d = desk(where + exported(where).desk)
     packed = 0
     for n in range(min(count, 3)):
         packed |= (0 + data[n]) << 8 * n
@@ -136,7 +136,7 @@ def send(memory: Any, frame: Any, message: Any, count: Any) -> Any:
 def take(memory: Any, part: Any) -> Any:
     """Have all channels begin their notes on a part; 0 if there is none of this number."""
     where = address_of(memory)
-    d = desk(where + player(where).desk)
+    d = desk(where + exported(where).desk)
     if part < 0 or part >= PARTS or d.parts[part].machine == 0:
         return 0
     d.parts[part].everywhere = 1
@@ -147,7 +147,7 @@ def take(memory: Any, part: Any) -> Any:
 def turn(memory: Any, parameter: Any, value: Any) -> Any:
     """Move a parameter of all parts that have it, on all channels; 0 if none has."""
     where = address_of(memory)
-    p = player(where)
+    p = exported(where)
     d, turned = desk(where + p.desk), 0
     for k in range(p.knobs.size):
         knob = p.knobs[k]
@@ -171,7 +171,7 @@ def turn(memory: Any, parameter: Any, value: Any) -> Any:
 def run(memory: Any, frames: Any, left: Any, right: Any) -> None:
     """The next frames."""
     where = address_of(memory)
-    p = player(where)
+    p = exported(where)
     both, one, other = p.both, singles(address_of(left), frames), singles(address_of(right), frames)
     done = 0
     while done < frames:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from engine.export.errors import ExportError
 from engine.export.knobs import dials, rows
-from engine.export.memory import BASIS, CHECKED, HEAD, LAYOUT, MAGIC, PRIME, Head, Player, Section
+from engine.export.memory import BASIS, CHECKED, HEAD, LAYOUT, MAGIC, PRIME, AtRate, Exported, Head
 from engine.layout import Arena, lay, memory, rows_of, seen, size_of
 from engine.preset.rack import Rack
 from engine.synth.bank import listener
@@ -23,7 +23,7 @@ _LINE = 8  # words that are kept or left out together
 def image(rack: Rack, rates: Sequence[float]) -> bytes:
     """The file."""
     blocks = [at_rest(rack, rate) for rate in rates]
-    sections = rows_of(Section, len(blocks))
+    sections = rows_of(AtRate, len(blocks))
     runs: list[tuple[int, int]] = []
     words: list[NDArray[np.int64]] = []
     for row, rate, block in zip(sections, rates, blocks):
@@ -48,18 +48,18 @@ def image(rack: Rack, rates: Sequence[float]) -> bytes:
 
 
 def at_rest(rack: Rack, rate: float) -> NDArray[np.uint8]:
-    """The memory of a player at a sample rate; what will be addresses counts from its start."""
+    """The memory of such an instrument at a sample rate; what will be addresses counts from its start."""
     seats = Seats.of(rack, rate)
     made = [design_part(part, rate, 128, None, None, None, False) for part in rack.parts]
     for number, instrument in enumerate(made):
         seats.put_on(number, instrument)
     arena = Arena()
-    start = arena.room(size_of(Player))
+    start = arena.room(size_of(Exported))
     desk = arena.place(memory(seats.address, np.uint8, (size_of(Desk),)).copy())
     ears = arena.place(listener())
     places = [arena.place(memory(one.address, np.uint8, (one.nbytes,))) for one in made]
     shown = rows(rack, dials(rack))
-    write = lay(arena, Player, start, latency=seats.latency or 0, desk=desk, knobs=shown)
+    write = lay(arena, Exported, start, latency=seats.latency or 0, desk=desk, knobs=shown)
     block = arena.sealed()
     write(block)
     d = seen(Desk, block.ctypes.data + desk, block)

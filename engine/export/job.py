@@ -11,7 +11,7 @@ from typing import Any
 from engine.export.code import renderer
 from engine.export.image import image
 from engine.export.knobs import Dial, dials
-from engine.export.targets import Target
+from engine.export.targets import System
 from engine.preset.rack import Rack
 from engine.versions import VERSION
 
@@ -20,12 +20,12 @@ IMAGE, CODE = "jawari.image", "jawari.o"
 
 
 @dataclass(frozen=True)
-class Order:
+class Export:
     """A rack at sample rates for a system; `tell` is told what takes long."""
 
     rack: Rack
     rates: tuple[float, ...]
-    target: Target
+    target: System
     tell: Callable[[str], None]
 
     @cached_property
@@ -61,7 +61,7 @@ def licence() -> str:
     return next(place for place in places if place.is_file()).read_text(encoding="utf-8")
 
 
-def described(order: Order) -> str:
+def described(order: Export) -> str:
     """What the READMEs of all formats say: sound, rates, parameters."""
     rack = order.rack
     lines = ["## What is in it", ""]

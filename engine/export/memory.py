@@ -1,7 +1,7 @@
 """What an exported instrument's memory and image look like, declared once (engine/layout.py).
 
 An image is a file: a head, then for each sample rate the memory of an instrument at rest, without what is zero in it.
-Opened, it becomes a Player, behind which lie the ensemble's desk, its listener and the machines of its parts.
+Opened, it becomes one, behind which lie the ensemble's desk, its listener and the machines of its parts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ADDED, MULTIPLIED, IN_DECIBELS = range(3)  # what a knob's value is to its strin
 
 
 @record
-class Section:
+class AtRate:
     """An instrument at one sample rate."""
 
     rate: float  # Hz
@@ -36,7 +36,7 @@ class Head:
     total: int  # bytes
     layout: int  # of the memory, as this version of the engine has it
     check: int  # sum of all that follows
-    sections: Rows[Section]
+    sections: Rows[AtRate]
     runs: IntegerRows  # [runs, 2]: where words that are not all zero begin in the memory, how many they are
     words: Integers
 
@@ -55,7 +55,7 @@ class Knob:
 
 
 @record
-class Player:
+class Exported:
     """An instrument that was opened. Places within its memory count from its start."""
 
     image: int  # its address
@@ -66,9 +66,9 @@ class Player:
     both: Singles = inside(2 * MIXED)  # left and right, side by side
 
 
-head, player = at(Head), at(Player)
+head, exported = at(Head), at(Exported)
 HEAD = size_of(Head)
 CHECKED = next(part.offset for part in fields_of(Head) if part.name == "sections")  # bytes before what is summed up
 PRIME, BASIS = 0x100000001B3, 0x4BF29CE484222325  # FNV-1a's for 64 bits; the second without its highest one
 # Images are opened by code of the very sources that they were made with.
-LAYOUT = int(fingerprint(Head, Player, Knob, Section, Desk)[:8] + image.layout()[:4] + sources.digest()[:3], 16)
+LAYOUT = int(fingerprint(Head, Exported, Knob, AtRate, Desk)[:8] + image.layout()[:4] + sources.digest()[:3], 16)

@@ -13,7 +13,7 @@ from engine.processor import LEVELS, Processor
 
 
 @dataclass(frozen=True)
-class Target:
+class System:
     """A system."""
 
     name: str
@@ -33,14 +33,14 @@ _X86 = tuple(LEVELS)
 TARGETS = {
     target.name: target
     for target in (
-        Target("linux-x86_64", "x86_64-unknown-linux-gnu", _X86, "x86_64-linux-gnu.2.17", ".so", "run in the tests"),
-        Target(
+        System("linux-x86_64", "x86_64-unknown-linux-gnu", _X86, "x86_64-linux-gnu.2.17", ".so", "run in the tests"),
+        System(
             "linux-aarch64", "aarch64-unknown-linux-gnu", ("generic",), "aarch64-linux-gnu.2.17", ".so",
             "run in the tests by qemu",
         ),
-        Target("windows-x86_64", "x86_64-pc-windows-gnu", _X86, "x86_64-windows-gnu", ".dll", "untried"),
-        Target("macos-x86_64", "x86_64-apple-macosx11.0.0", _X86, "x86_64-macos.11.0", ".dylib", "untried"),
-        Target("macos-arm64", "arm64-apple-macosx11.0.0", ("apple-m1",), "aarch64-macos.11.0", ".dylib", "untried"),
+        System("windows-x86_64", "x86_64-pc-windows-gnu", _X86, "x86_64-windows-gnu", ".dll", "untried"),
+        System("macos-x86_64", "x86_64-apple-macosx11.0.0", _X86, "x86_64-macos.11.0", ".dylib", "untried"),
+        System("macos-arm64", "arm64-apple-macosx11.0.0", ("apple-m1",), "aarch64-macos.11.0", ".dylib", "untried"),
     )
 }  # fmt: skip
 SYSTEMS = {"linux": "linux", "win32": "windows", "darwin": "macos"}
@@ -54,7 +54,7 @@ def here() -> str:
     return f"{system}-{'arm64' if (system, machine) == ('macos', 'aarch64') else machine}"
 
 
-def target_of(name: str | None) -> Target:
+def target_of(name: str | None) -> System:
     """The one that is asked for, or this machine's."""
     wanted = here() if name is None else name
     if wanted not in TARGETS:

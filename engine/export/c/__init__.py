@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.export.header import header
-from engine.export.job import CODE, IMAGE, ROOM, Order, described, licence
+from engine.export.job import CODE, IMAGE, ROOM, Export, described, licence
 
 BUILD = {
     "linux": "cc -O2 -o example example.c jawari.o -lm\n./example jawari.image {rate:g} notes.wav",
@@ -14,7 +14,7 @@ BUILD = {
 }
 
 
-def write(order: Order, folder: Path) -> None:
+def write(order: Export, folder: Path) -> None:
     """Fill a folder."""
     (folder / CODE).write_bytes(order.code)
     (folder / IMAGE).write_bytes(order.image)
@@ -24,7 +24,7 @@ def write(order: Order, folder: Path) -> None:
     (folder / "README.md").write_text(readme(order), encoding="utf-8")
 
 
-def readme(order: Order) -> str:
+def readme(order: Export) -> str:
     """How to build with it."""
     target = order.target
     build = BUILD[target.name.partition("-")[0]].format(rate=order.rates[0])
