@@ -14,7 +14,7 @@ from functools import partial
 from typing import NoReturn
 
 from engine import processor
-from engine.commands import devices, edit, play, presets, profile, render, simulate
+from engine.commands import devices, edit, export, play, presets, profile, render, simulate
 from engine.commands.common import EPILOG, Help
 from engine.commands.compiling import compiling_shown
 from engine.errors import EngineError, Exit, PhysicsWarning
@@ -88,7 +88,7 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=f"jawari {VERSION}", help="say which this is")
     whole.set_defaults(run=partial(_help, whole))
     commands = whole.add_subparsers(metavar="COMMAND")
-    for command in (play, edit, render, profile, simulate, presets, devices):
+    for command in (play, edit, render, profile, simulate, export, presets, devices):
         command.add(commands)
     return whole
 

@@ -28,6 +28,7 @@ class Exit(IntEnum):
     INPUT = 10, "MIDI input refused"
     LIBRARY = 11, "library missing"
     PAGE = 12, "page not served"
+    EXPORT = 13, "export impossible"
     INTERRUPTED = 130, "interrupted"
     ENDED = 143, "ended"
 

@@ -51,10 +51,22 @@ def compiled(
     aim: Processor = PROCESSOR,
     elsewhere: Mapping[Any, tuple[str, tuple[Any, ...]]] | None = None,
 ) -> tuple[bytes, dict[str, bool]]:
-    """An object file with these functions and nothing else that can be called; and which of them return a number.
+    """An object file with these functions and nothing else that can be called; and which of them return a number."""
+    whole, machine, returning = optimised(doors, declared, tell, aim, elsewhere)
+    return machine.emit_object(whole), returning
 
-    It is for the processor `aim`. Of `elsewhere`, names and types by functions, nothing is compiled. `tell` is told
-    what share is done, given how many functions there are in all.
+
+def optimised(
+    doors: Mapping[str, Door],
+    declared: int,
+    tell: Callable[[float], None],
+    aim: Processor = PROCESSOR,
+    elsewhere: Mapping[Any, tuple[str, tuple[Any, ...]]] | None = None,
+) -> tuple[Any, Any, dict[str, bool]]:
+    """The same as LLVM's module, and the machine that it is for: the processor `aim`.
+
+    Of `elsewhere`, names and types by functions, nothing is compiled. `tell` is told what share is done, given how many
+    functions there are in all.
     """
     cpu_target.target_context.refresh()  # numba's runtime belongs to the first context that is made
     with global_compiler_lock, _undisturbed(), _plain_indices(), front.values(), target_override(NAME):
@@ -74,7 +86,7 @@ def compiled(
     _optimise(whole, code.machine)
     assert not foreign(str(whole)), "an address of this very process cannot be kept"
     tell(OPTIMISED)
-    return code.machine.emit_object(whole), returning
+    return whole, code.machine, returning
 
 
 def foreign(text: str) -> list[str]:

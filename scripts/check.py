@@ -6,8 +6,9 @@
 If the packages it needs are missing, it makes an environment in .venv and installs them there first, in the versions of
 scripts/constraints.txt, with which all of this is known to pass. From the system it installs, only on Debian and its
 kin and only as root, and says so before: jackd2 (a virtual sound card), libportaudio2 and librtmidi6 (real sound and
-MIDI for the tests of live play), qemu-user, gcc-aarch64-linux-gnu and its C library (to run ARM's code), and chromium
-(a browser for the tests of the editor's page). Without them some tests are skipped, and say why.
+MIDI for the tests of live play), qemu-user, gcc-aarch64-linux-gnu and its C library (to run ARM's code), chromium
+(a browser for the tests of the editor's page), and lv2-dev, lilv-utils, sordi and serdi (which look into plugins).
+Without them some tests are skipped, and say why.
 """
 
 from __future__ import annotations
@@ -112,6 +113,23 @@ def browser(may_install: bool) -> None:
         print("without chromium the tests of the editor's page are skipped", flush=True)
 
 
+def validators(may_install: bool) -> None:
+    """What looks into LV2 bundles as hosts do."""
+    if sys.platform != "linux":
+        return
+    wanted = {
+        "lv2-dev": shutil.which("lv2_validate") is not None,
+        "lilv-utils": shutil.which("lv2info") is not None,
+        "sordi": shutil.which("sord_validate") is not None,
+        "serdi": shutil.which("serdi") is not None,
+    }
+    absent = absent_from_system(wanted)
+    if may_install:
+        absent = install_from_system(wanted, "to look into plugins as hosts do")
+    if absent:
+        print(f"without {', '.join(absent)} some tests of plugins are skipped", flush=True)
+
+
 def checks(args: argparse.Namespace, told: Sequence[str]) -> list[Check]:
     """What to run, each with its name and what is added to its environment."""
     python = [sys.executable, "-m"]
@@ -145,6 +163,7 @@ def main() -> None:
     virtual_sound_card(not args.no_system)
     another_processor(not args.no_system)
     browser(not args.no_system)
+    validators(not args.no_system)
     if args.clock and (reason := shifted_clock.missing()):
         sys.exit(f"check: --clock {args.clock}: {reason}")
     failed = []

@@ -31,6 +31,7 @@ FLOORS = (
         "lanes",
         "pairs",
         "layout",
+        "levels",
         "lowering",
         "messages",
         "module",
@@ -51,6 +52,7 @@ FLOORS = (
     {"study"},
     {"live"},
     {"edit"},
+    {"export"},
     {"commands"},
     {"cli"},
     {"start", "jawari", "recording"},
@@ -73,6 +75,7 @@ COMPILERS = {
     "module",
     "lowering",
     "front",
+    "levels",
     "processor",
     "threads",
 }

@@ -73,6 +73,13 @@ MISTAKES: dict[Exit, str] = {
         simulate sitar --scheme magic
         simulate sitar --precision float8
         presets show sitar --sample-rate '1 Hz'
+        export
+        export sitar
+        export sitar --format xyz
+        export sitar --format c --rates abc
+        export sitar --format c --rates ''
+        export sitar --format c --rates '48 kHz, 1 Hz'
+        export sitar --format c --target amiga
     """,
     Exit.PRESET: """
         play song.mid
@@ -85,6 +92,7 @@ MISTAKES: dict[Exit, str] = {
         simulate sitra
         presets show sitra
         presets check sitra
+        export sitra --format c
         play nowhere/x.yaml
         render nowhere/x.yaml
         profile nowhere/x.yaml
@@ -97,6 +105,7 @@ MISTAKES: dict[Exit, str] = {
         simulate broken.yaml
         presets show broken.yaml
         presets check broken.yaml
+        export broken.yaml --format c
         play sitar --set strin.length=1
         render sitar --set strin.length=1
         profile sitar --set strin.length=1
@@ -112,6 +121,8 @@ MISTAKES: dict[Exit, str] = {
         render sitar --set {HEAVY}
         profile sitar --set {HEAVY}
         simulate sitar --set {HEAVY}
+        export sitar --set {HEAVY} --format c
+        export heavy.yaml --format c
         presets show sitar --set {HEAVY}
         presets check heavy.yaml
         play heavy.yaml
@@ -129,6 +140,9 @@ MISTAKES: dict[Exit, str] = {
         profile sitar --plot nowhere/a.png
         simulate sitar -o nowhere/a.npz
         simulate sitar --plot nowhere/a.png
+        export sitar --format c -o nowhere/a
+        export sitar --format c -o broken.yaml
+        export sitar --format c -o . --force
     """,
     Exit.NOTES: """
         render sitar --midi none.mid

@@ -1,0 +1,96 @@
+"""`jawari export`: an instrument out of Python, for programs and hosts."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
+from engine.commands.racks import make_rack, stem
+from engine.errors import PresetError
+from engine.files.target import named
+from engine.interrupts import stoppable
+from engine.terminal import tell
+
+FORMATS = {
+    "c": "an object file, a header, the instruments as a file, an example: for any program that can call C",
+    "lv2": "a plugin: a bundle with a port for every parameter and a preset for every program",
+}
+MOST_RATES = 8
+EXAMPLE = """examples:
+  jawari export sitar --format c --rates 44100,48000 -o sitar-c
+  jawari export sitar tanpura --format lv2 -o ~/.lv2/strings.lv2"""
+
+
+def add(commands: Commands[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    forms = "\n".join(f"  {name:5} {what}" for name, what in FORMATS.items())
+    p = commands.add_parser(
+        "export",
+        help="take an instrument out of Python: for programs in C, as a plugin",
+        description="Write the renderer as machine code and presets as data: the same bits, without Python.",
+        epilog=f"formats:\n{forms}\n\n{EXAMPLE}\n\n{EPILOG}",
+        formatter_class=Help,
+    )
+    p.add_argument(
+        "presets",
+        nargs="+",
+        metavar="PRESET",
+        help="a shipped preset's name, a YAML file, or a rack; several are programs of one instrument",
+    )
+    p.add_argument("--format", required=True, metavar="FORMAT", choices=FORMATS, help="see below")
+    p.add_argument("-o", "--output", type=Path, metavar="DIR", help="the folder to make; default: named by the preset")
+    p.add_argument("--rates", default="48000", metavar="HZ,...", help="sample rates that it will play at")
+    p.add_argument(
+        "--target",
+        metavar="SYSTEM",
+        help="the system that it is for: linux-x86_64, linux-aarch64, "
+        "windows-x86_64, macos-x86_64 or macos-arm64; default: this machine's",
+    )
+    p.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a preset key; repeatable")
+    p.add_argument("--force", action="store_true", help="replace an earlier export")
+    p.set_defaults(run=_run)
+
+
+@stoppable()
+def _run(args: argparse.Namespace) -> int:
+    rates = _rates(args.rates)
+    rack = make_rack(args.presets, [], args.set)
+    # From here on the compiler is needed, which other commands start without.
+    from engine.export import c, lv2
+    from engine.export.folder import check_folder, whole_folder
+    from engine.export.job import Export
+    from engine.export.targets import target_of
+
+    writers: dict[str, tuple[Callable[[Export, Path], None], str]] = {
+        "c": (c.write, "{}-c"),
+        "lv2": (lv2.write, "{}.lv2"),
+    }
+    write, name = writers[args.format]
+    target = target_of(args.target)
+    order = Export(rack, rates, target, tell)
+    folder = args.output or Path(name.format(stem(args.presets[0])))
+    check_folder(folder, args.force)
+    with whole_folder(folder, args.force, order.facts(args.format)) as part:
+        write(order, part)
+        size = sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
+    at = ", ".join(f"{rate:g}" for rate in rates)
+    print(f"wrote {named(folder)}: {rack.name} at {at} Hz for {target.name}, {size / 1e6:.1f} MB; {target.tried}")
+    print(f"how to use it: {named(folder / 'README.md')}")
+    return 0
+
+
+def _rates(text: str) -> tuple[float, ...]:
+    """Of "44100,48 kHz", each once."""
+    from engine.preset.arguments import rate_of
+
+    words = [word for word in re.split(r"[,;]", text) if word.strip()]
+    if not 1 <= len(words) <= MOST_RATES:
+        raise UsageError(f"--rates: must be 1 to {MOST_RATES} sample rates; write them like 44100,48000")
+    try:
+        rates = [rate_of(quantity("--rates", word, "Hz")) for word in words]
+    except PresetError as error:
+        raise UsageError(f"--rates: {error}") from None
+    return tuple(dict.fromkeys(rates))

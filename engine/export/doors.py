@@ -1,0 +1,195 @@
+"""What hosts call: C functions around the renderer, compiled with it, which take and give nothing but C's own types.
+
+They allocate nothing: the host gives the memory. An instrument is one thread's at a time. They are no entries of the
+engine's own module (engine/module.py), so nothing here is decorated: code.py compiles them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from engine import messages as midi
+from engine.compiled import DOUBLE, INT, POINTER, address_of, integers, native, octets, singles
+from engine.elementary import power
+from engine.export.memory import (
+    BASIS,
+    CHECKED,
+    DAMAGED,
+    HEAD,
+    IN_DECIBELS,
+    LAYOUT,
+    MAGIC,
+    MISPLACED,
+    MULTIPLIED,
+    OTHER_RATE,
+    OTHER_VERSION,
+    PRIME,
+    exported,
+    head,
+)
+from engine.opened import address
+from engine.synth.control import stir
+from engine.synth.memory import CHANNELS, MIXED, PARTS, desk, machine
+from engine.synth.mixing import play_together
+from engine.synth.routing import choose, offer, program, room, welcome
+
+
+def _summed(words: Any, total: Any) -> Any:
+    """The check sum of words so far and these: FNV-1a, a word at a time."""
+    for n in range(words.size):
+        total = (total ^ words[n]) * PRIME
+    return total
+
+
+def _searched(image: Any, count: Any, rate: Any) -> Any:
+    """The section of an image that is for a sample rate, or why there is none."""
+    if image == 0 or image & 7 or count < HEAD or count & 7:
+        return MISPLACED if image & 7 else DAMAGED
+    h = head(image)
+    if h.magic != MAGIC or h.total != count:
+        return DAMAGED
+    if summed(integers(image + CHECKED, (count - CHECKED) // 8), BASIS) != h.check:
+        return DAMAGED
+    if h.layout != LAYOUT:
+        return OTHER_VERSION
+    for s in range(h.sections.size):
+        if h.sections[s].rate == rate:
+            return s
+    return OTHER_RATE
+
+
+def _filled(where: Any, image: Any, number: Any) -> None:
+    """Memory as an instrument at rest has it."""
+    h = head(image)
+    section, words = h.sections[number], h.words
+    memory, word = integers(where, section.memory // 8), section.word
+    for n in range(memory.size):
+        memory[n] = 0
+    for r in range(section.begin, section.end):
+        begin, count = h.runs[r, 0], h.runs[r, 1]
+        for n in range(count):
+            memory[begin + n] = words[word + n]
+        word += count
+    p = exported(where)
+    p.image, p.section = image, number
+    d = desk(where + p.desk)
+    d.listener += where
+    for s in range(PARTS):
+        if d.parts[s].machine != 0:
+            d.parts[s].machine += where
+    welcome(d)
+
+
+summed, searched, filled = native(_summed), native(_searched), native(_filled)
+
+
+def size(image: Any, count: Any, rate: Any) -> Any:
+    """Bytes of memory that an instrument at this rate takes."""
+    there = address_of(image)
+    found = searched(there, count, rate)
+    return found if found < 0 else head(there).sections[found].memory
+
+
+def open_in(memory: Any, image: Any, count: Any, rate: Any) -> Any:
+    """Make an instrument in the host's memory."""
+    where, there = address_of(memory), address_of(image)
+    found = searched(there, count, rate)
+    if found < 0:
+        return found
+    if where == 0 or where & 63:
+        return MISPLACED
+    filled(where, there, found)
+    return 0
+
+
+def reset(memory: Any) -> None:
+    """As if just opened."""
+    where = address_of(memory)
+    p = exported(where)
+    filled(where, p.image, p.section)
+
+
+def latency(memory: Any) -> Any:
+    """Samples by which everything is late."""
+    return exported(address_of(memory)).latency
+
+
+def send(memory: Any, frame: Any, message: Any, count: Any) -> Any:
+    """A channel message for a frame from now; 0 if it must be sent again once some have been rendered."""
+    where, data = address_of(memory), octets(address_of(message), count)
+    d = desk(where + exported(where).desk)
+    packed = 0
+    for n in range(min(count, 3)):
+        packed |= (0 + data[n]) << 8 * n
+    if not midi.is_whole(packed, count):
+        return 1
+    if midi.kind(packed) == midi.PROGRAM:
+        choose(d, midi.channel(packed), program(d, packed))
+        return 1
+    if not room(d):
+        return 0
+    offer(d, d.clock + max(frame, 0), packed)
+    return 1
+
+
+def take(memory: Any, part: Any) -> Any:
+    """Have all channels begin their notes on a part; 0 if there is none of this number."""
+    where = address_of(memory)
+    d = desk(where + exported(where).desk)
+    if part < 0 or part >= PARTS or d.parts[part].machine == 0:
+        return 0
+    d.parts[part].everywhere = 1
+    welcome(d)
+    return 1
+
+
+def turn(memory: Any, parameter: Any, value: Any) -> Any:
+    """Move a parameter of all parts that have it, on all channels; 0 if none has."""
+    where = address_of(memory)
+    p = exported(where)
+    d, turned = desk(where + p.desk), 0
+    for k in range(p.knobs.size):
+        knob = p.knobs[k]
+        if knob.parameter != parameter or not abs(value) < 1e30:
+            continue
+        if knob.conversion == IN_DECIBELS:
+            converted = power(10.0, (value - knob.own) / 20.0)
+        elif knob.conversion == MULTIPLIED:
+            converted = value / knob.own
+        else:
+            converted = value - knob.own
+        at = min(max((converted - knob.low) / (knob.high - knob.low) * 127.0, 0.0), 127.0)
+        m = machine(d.parts[knob.part].machine)
+        for c in range(CHANNELS):
+            m.channels[c].position[knob.controller] = at
+            stir(m, c)
+        turned = 1
+    return turned
+
+
+def run(memory: Any, frames: Any, left: Any, right: Any) -> None:
+    """The next frames."""
+    where = address_of(memory)
+    p = exported(where)
+    both, one, other = p.both, singles(address_of(left), frames), singles(address_of(right), frames)
+    done = 0
+    while done < frames:
+        span = min(MIXED, frames - done)
+        play_together(where + p.desk, span, address(both))
+        for n in range(span):
+            one[done + n], other[done + n] = both[2 * n], both[2 * n + 1]
+        done += span
+
+
+DOORS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], Any]] = {
+    "jawari_size": (size, (POINTER, INT, DOUBLE), INT),
+    "jawari_open": (open_in, (POINTER, POINTER, INT, DOUBLE), INT),
+    "jawari_reset": (reset, (POINTER,), None),
+    "jawari_latency": (latency, (POINTER,), INT),
+    "jawari_send": (send, (POINTER, INT, POINTER, INT), INT),
+    "jawari_take": (take, (POINTER, INT), INT),
+    "jawari_turn": (turn, (POINTER, INT, DOUBLE), INT),
+    "jawari_run": (run, (POINTER, INT, POINTER, POINTER), None),
+}
+LEVEL = "jawari_level"  # and this one, which engine/levels.py makes

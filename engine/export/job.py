@@ -1,0 +1,85 @@
+"""What an export is asked for, and what all formats put into their folders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from engine.export.code import renderer
+from engine.export.image import image
+from engine.export.knobs import Dial, dials
+from engine.export.targets import System
+from engine.preset.rack import Rack
+from engine.versions import VERSION
+
+ROOM = Path(__file__).parent
+IMAGE, CODE = "jawari.image", "jawari.o"
+
+
+@dataclass(frozen=True)
+class Export:
+    """A rack at sample rates for a system; `tell` is told what takes long."""
+
+    rack: Rack
+    rates: tuple[float, ...]
+    target: System
+    tell: Callable[[str], None]
+
+    @cached_property
+    def dials(self) -> list[Dial]:
+        """What can be moved."""
+        return dials(self.rack)
+
+    @cached_property
+    def code(self) -> bytes:
+        """The renderer."""
+        return renderer(self.target, self.tell)
+
+    @cached_property
+    def image(self) -> bytes:
+        """The instruments."""
+        return image(self.rack, self.rates)
+
+    def facts(self, form: str) -> dict[str, Any]:
+        """What is kept with it."""
+        return {
+            "jawari": VERSION,
+            "format": form,
+            "name": self.rack.name,
+            "presets": [part.preset.name for part in self.rack.parts],
+            "rates": list(self.rates),
+            "target": self.target.name,
+        }
+
+
+def licence() -> str:
+    """What may be done with all of it."""
+    places = ROOM / "LICENSE", ROOM.parent.parent / "LICENSE"  # of a wheel, of a clone
+    return next(place for place in places if place.is_file()).read_text(encoding="utf-8")
+
+
+def described(order: Export) -> str:
+    """What the READMEs of all formats say: sound, rates, parameters."""
+    rack = order.rack
+    lines = ["## What is in it", ""]
+    for number, part in enumerate(rack.parts):
+        program = "" if part.program is None else f", program {part.program + 1}"
+        lines.append(f"- part {number}: {_plain(part.preset.name)}{program}. {_plain(part.preset.about)}".rstrip())
+    rates = ", ".join(f"{rate:g}" for rate in order.rates)
+    lines += ["", f"Sample rates: {rates} Hz, and no others: strings are designed for a rate. The option `--rates` of"]
+    lines += ["`jawari export` takes as many as wanted.", "", "| parameter | unit | from | to | at first | does |"]
+    lines += ["|---|---|---|---|---|---|"]
+    for dial in order.dials:
+        row = (dial.name, dial.unit, f"{dial.low:g}", f"{dial.high:g}", f"{dial.own:g}", dial.effect)
+        lines.append(f"| {' | '.join(row)} |")
+    wired = sorted({f"{c.source} moves {c.to}" for part in rack.parts for c in part.preset.controllers})
+    others = "".join(f"; {wire}" for wire in wired)
+    lines += ["", f"By MIDI: notes, pitch wheel, pedals, volume, expression, pan, MPE, program changes{others}."]
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace("|", "/").replace("`", "'").split())

@@ -1,0 +1,178 @@
+"""The format lv2: a bundle for hosts of LV2, with a port for every parameter and a preset for every program."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from engine.export import linking
+from engine.export.header import header, quoted
+from engine.export.job import CODE, IMAGE, ROOM, Export, described, licence
+from engine.export.knobs import Dial
+
+# Units that hosts show well: of metres and seconds, thousandths.
+SHOWN = {"m": ("mm", 1e-3), "s": ("ms", 1e-3)}
+UNITS = {
+    "mm": "units:mm",
+    "ms": "units:ms",
+    "dB": "units:db",
+    "1/s": '[ a units:Unit ; rdfs:label "per second" ; units:symbol "1/s" ; units:render "%f 1/s" ]',
+}
+PREFIXES = """@prefix atom: <http://lv2plug.in/ns/ext/atom#> .
+@prefix doap: <http://usefulinc.com/ns/doap#> .
+@prefix lv2: <http://lv2plug.in/ns/lv2core#> .
+@prefix midi: <http://lv2plug.in/ns/ext/midi#> .
+@prefix pset: <http://lv2plug.in/ns/ext/presets#> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix units: <http://lv2plug.in/ns/extensions/units#> .
+@prefix urid: <http://lv2plug.in/ns/ext/urid#> .
+"""
+DESCRIPTION = "jawari.ttl"
+
+
+def write(order: Export, folder: Path) -> None:
+    """Fill a folder."""
+    linking.compiler(order.target)  # is there one at all?
+    binary = f"jawari{order.target.library}"
+    (folder / IMAGE).write_bytes(order.image)
+    work = folder / "work"
+    work.mkdir()
+    (work / CODE).write_bytes(order.code)
+    (work / "jawari.h").write_text(header(order.rack, order.dials, order.rates), encoding="utf-8")
+    (work / "shape.h").write_text(shape(order), encoding="utf-8")
+    for source in ("interface.h", "plugin.c"):
+        (work / source).write_bytes((ROOM / "lv2" / source).read_bytes())
+    linking.library(order.target, work, [work / "plugin.c", work / CODE], folder / binary, "lv2_descriptor")
+    shutil.rmtree(work)
+    (folder / "manifest.ttl").write_text(manifest(order, binary), encoding="utf-8")
+    (folder / DESCRIPTION).write_text(description(order), encoding="utf-8")
+    (folder / "LICENSE").write_text(licence(), encoding="utf-8")
+    (folder / "README.md").write_text(readme(order), encoding="utf-8")
+
+
+def uri(order: Export) -> str:
+    """By which hosts know it: the same presets are the same plugin."""
+    return "urn:jawari:" + (re.sub(r"[^a-z0-9]+", "-", order.rack.name.lower()).strip("-") or "instrument")
+
+
+def programs(order: Export) -> dict[int, str]:
+    """Parts that a program stands for, by number; the only part of a rack is no choice."""
+    parts = order.rack.parts
+    return {n: part.preset.name for n, part in enumerate(parts) if part.program is not None} if len(parts) > 1 else {}
+
+
+def first_program(order: Export) -> int:
+    """Where the choice stands at first: the part that all channels begin on, or -1: each where the rack says."""
+    routes = set(order.rack.routes)
+    return routes.pop() if len(routes) == 1 else -1
+
+
+def scaled(dial: Dial, value: float) -> str:
+    """A value of a parameter as its port has it: the shortest number that is this float."""
+    _, scale = SHOWN.get(dial.unit, (dial.unit, 1.0))
+    text = str(np.float32(value / scale))
+    return text if re.fullmatch(r"-?\d+\.\d+", text) else f"{float(text):.12f}"
+
+
+def shape(order: Export) -> str:
+    """What plugin.c is compiled with."""
+    rows = [f"{{{SHOWN.get(d.unit, ('', 1.0))[1]!r}, {scaled(d, d.own)}f}}" for d in order.dials]
+    rates = ", ".join(f"{rate:g}" for rate in order.rates)
+    return f"""#define URI {quoted(uri(order))}
+#define RATES "{rates} Hz"
+#define DIALS {len(order.dials)}
+#define SCALES {{{", ".join([*rows, "{1.0, 0.0f}"])}}}
+#define PARTS {len(order.rack.parts) if programs(order) else 1}
+#define FIRST_PROGRAM {first_program(order)}
+"""
+
+
+def manifest(order: Export, binary: str) -> str:
+    """What hosts read of all plugins."""
+    lines = [PREFIXES, f"<{uri(order)}> a lv2:Plugin ; lv2:binary <{binary}> ; rdfs:seeAlso <{DESCRIPTION}> ."]
+    for number, name in programs(order).items():
+        lines.append(
+            f"\n<{uri(order)}#program-{number}> a pset:Preset ; lv2:appliesTo <{uri(order)}> ; "
+            f"rdfs:label {quoted(name)} ; rdfs:seeAlso <{DESCRIPTION}> ."
+        )
+    return "\n".join(lines) + "\n"
+
+
+def description(order: Export) -> str:
+    """What they read of one that they use."""
+    ports = " , ".join(f"[\n{port}\n    ]" for port in _ports(order))
+    lines = [
+        PREFIXES,
+        f"<{uri(order)}> a lv2:InstrumentPlugin , lv2:Plugin ;",
+        f"    doap:name {quoted(order.rack.name)} ;",
+        "    doap:license <http://opensource.org/licenses/mit> ;",
+        "    lv2:minorVersion 0 ;",
+        "    lv2:microVersion 1 ;",
+        "    lv2:requiredFeature urid:map ;",
+        "    lv2:optionalFeature lv2:hardRTCapable ;",
+        f"    lv2:port {ports} .",
+    ]
+    for number, name in programs(order).items():
+        lines += ["", f"<{uri(order)}#program-{number}> a pset:Preset ; lv2:appliesTo <{uri(order)}> ;"]
+        lines += [f'    rdfs:label {quoted(name)} ; lv2:port [ lv2:symbol "program" ; pset:value {number}.0 ] .']
+    return "\n".join(lines) + "\n"
+
+
+def _ports(order: Export) -> Iterator[str]:
+    """In the order of plugin.c."""
+    yield _port(0, "events", "Events", "lv2:InputPort , atom:AtomPort", [
+        "atom:bufferType atom:Sequence", "atom:supports midi:MidiEvent", "lv2:designation lv2:control",
+    ])  # fmt: skip
+    for number, side in enumerate(("left", "right"), 1):
+        yield _port(number, side, side.capitalize(), "lv2:OutputPort , lv2:AudioPort", [])
+    latency = [
+        "lv2:portProperty lv2:reportsLatency , lv2:integer",
+        "lv2:designation lv2:latency",
+        "units:unit units:frame",
+    ]
+    yield _port(3, "latency", "Latency", "lv2:OutputPort , lv2:ControlPort", [*_range("0", "0", "8192"), *latency])
+    for dial in order.dials:
+        unit = UNITS.get(SHOWN.get(dial.unit, (dial.unit, 1.0))[0])
+        words = [*_range(*(scaled(dial, value) for value in (dial.own, dial.low, dial.high)))]
+        words += [f"rdfs:comment {quoted(dial.effect)}"] + ([f"units:unit {unit}"] if unit else [])
+        yield _port(4 + dial.number, dial.symbol, dial.name, "lv2:InputPort , lv2:ControlPort", words)
+    if chosen := programs(order):
+        first, points = first_program(order), dict(chosen)
+        if first < 0:
+            points = {-1: "As the rack has it", **points}
+        words = [*_range(str(first), str(min(points)), str(max(points)))]
+        words += ["lv2:portProperty lv2:integer , lv2:enumeration"]
+        words += [f"lv2:scalePoint [ rdfs:label {quoted(name)} ; rdf:value {n} ]" for n, name in points.items()]
+        yield _port(4 + len(order.dials), "program", "Program", "lv2:InputPort , lv2:ControlPort", words)
+
+
+def _range(first: str, least: str, most: str) -> list[str]:
+    return [f"lv2:default {first}", f"lv2:minimum {least}", f"lv2:maximum {most}"]
+
+
+def _port(number: int, symbol: str, name: str, kinds: str, words: list[str]) -> str:
+    lines = [f"a {kinds}", f"lv2:index {number}", f'lv2:symbol "{symbol}"', f"lv2:name {quoted(name)}", *words]
+    return " ;\n".join(f"        {line}" for line in lines)
+
+
+def readme(order: Export) -> str:
+    """How to install it."""
+    name = order.rack.name
+    return f"""# {name}, as an LV2 plugin
+
+For {order.target.name} ({order.target.tried}). No Python is in it; what it plays is what `jawari render` plays, to the
+last bit. Put this folder where LV2 plugins lie: `~/.lv2` on Linux, `~/Library/Audio/Plug-Ins/LV2` on macOS,
+`%APPDATA%\\LV2` on Windows. Hosts know it as `{uri(order)}`.
+
+{described(order)}
+
+Every parameter is a port that the host automates and keeps with its session; one that nobody has moved leaves MIDI's
+controllers alone. A port that moves is heard from the next block on, MIDI on its very frame. Latency is reported.
+
+Free to use by the terms in LICENSE.
+"""

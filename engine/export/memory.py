@@ -1,0 +1,74 @@
+"""What an exported instrument's memory and image look like, declared once (engine/layout.py).
+
+An image is a file: a head, then for each sample rate the memory of an instrument at rest, without what is zero in it.
+Opened, it becomes one, behind which lie the ensemble's desk, its listener and the machines of its parts.
+"""
+
+from __future__ import annotations
+
+from engine import sources
+from engine.layout import IntegerRows, Integers, Rows, Singles, fields_of, fingerprint, inside, record, size_of
+from engine.opened import at
+from engine.synth import image
+from engine.synth.memory import MIXED, Desk
+
+MAGIC = int.from_bytes(b"jawari 1", "little")
+DAMAGED, OTHER_VERSION, OTHER_RATE, MISPLACED = -1, -2, -3, -4  # why nothing is opened
+ADDED, MULTIPLIED, IN_DECIBELS = range(3)  # what a knob's value is to its string's own
+
+
+@record
+class AtRate:
+    """An instrument at one sample rate."""
+
+    rate: float  # Hz
+    memory: int  # bytes
+    begin: int  # the first of its runs,
+    end: int  # the one after its last,
+    word: int  # and its first word
+
+
+@record
+class Head:
+    """How an image begins."""
+
+    magic: int
+    total: int  # bytes
+    layout: int  # of the memory, as this version of the engine has it
+    check: int  # sum of all that follows
+    sections: Rows[AtRate]
+    runs: IntegerRows  # [runs, 2]: where words that are not all zero begin in the memory, how many they are
+    words: Integers
+
+
+@record
+class Knob:
+    """A movable parameter of a part, by the controller that the part's preset maps to it."""
+
+    parameter: int
+    part: int
+    controller: int
+    conversion: int
+    own: float  # the preset's value
+    low: float  # the converted values at the ends of the controller's way
+    high: float
+
+
+@record
+class Exported:
+    """An instrument that was opened. Places within its memory count from its start."""
+
+    image: int  # its address
+    section: int
+    latency: int  # samples
+    desk: int
+    knobs: Rows[Knob]
+    both: Singles = inside(2 * MIXED)  # left and right, side by side
+
+
+head, exported = at(Head), at(Exported)
+HEAD = size_of(Head)
+CHECKED = next(part.offset for part in fields_of(Head) if part.name == "sections")  # bytes before what is summed up
+PRIME, BASIS = 0x100000001B3, 0x4BF29CE484222325  # FNV-1a's for 64 bits; the second without its highest one
+# Images are opened by code of the very sources that they were made with.
+LAYOUT = int(fingerprint(Head, Exported, Knob, AtRate, Desk)[:8] + image.layout()[:4] + sources.digest()[:3], 16)

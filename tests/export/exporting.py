@@ -1,0 +1,136 @@
+"""What the tests of exports share: code and images made once, a piece of music, what Python makes of it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import random
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.compiled import INTERPRETED
+from engine.export.code import renderer
+from engine.export.header import header
+from engine.export.image import image
+from engine.export.knobs import dials
+from engine.export.targets import here, target_of
+from engine.messages import packed
+from engine.preset.loader import load_preset
+from engine.preset.rack import Rack, bank
+from engine.synth.ensemble import Ensemble, design_part
+from engine.synth.instrument import Instrument
+
+RATE = 48_000
+SECONDS = float(os.environ.get("JAWARI_EXPORT_SECONDS", "0.4"))  # of music; 20 for the long run
+FRAMES = int(SECONDS * RATE)
+RAGGED = (1, 64, 333, 128, 1024, 5, 8192)  # sizes of blocks
+PRESETS = ("sitar", "tanpura", "prepared", "slap-bass")  # the last one is a grid
+Event = tuple[int, list[int]]
+
+COMPILER = shutil.which("cc")
+NEEDED = [
+    pytest.mark.xdist_group("export"),  # the code is made once
+    pytest.mark.skipif(INTERPRETED, reason="nothing is compiled"),
+    pytest.mark.skipif(sys.platform != "linux", reason="programs are linked and run as Linux does"),
+    pytest.mark.skipif(COMPILER is None, reason="there is no C compiler: apt install gcc libc6-dev"),
+]
+
+
+def music(frames: int = FRAMES, programs: int = 1) -> list[Event]:
+    """Notes, wheel, bend, pressure, a sound controller, pedal, on two channels; and program changes if there are."""
+    chance, found = random.Random(frames), [(0, [0xC0 | c, 0]) for c in range(2)]
+    for start in range(0, frames, 2400):
+        channel, key = chance.randrange(2), chance.randrange(35, 84)
+        found.append((start, [0x90 | channel, key, chance.randrange(40, 127)]))
+        found.append((start + chance.randrange(2000, 9000), [0x80 | channel, key, 64]))
+        if programs > 1:
+            found.append((start + 1000, [0xC0 | channel, chance.randrange(programs)]))
+    for at in range(300, frames, 600):
+        channel, kind = chance.randrange(2), chance.randrange(5)
+        value = chance.randrange(128)
+        found.append((at + chance.randrange(400), [
+            [0xB0 | channel, 1, value], [0xE0 | channel, value, 50 + value // 5], [0xD0 | channel, value],
+            [0xB0 | channel, 74, value], [0xB0 | channel, 64, value],
+        ][kind]))  # fmt: skip
+    return sorted(found, key=lambda event: event[0])
+
+
+@cache
+def rack(*names: str) -> Rack:
+    return bank([load_preset(name) for name in names])
+
+
+@cache
+def image_of(*names: str) -> bytes:
+    return image(rack(*names), (float(RATE),))
+
+
+@cache
+def code(target: str | None = None) -> bytes:
+    return renderer(target_of(target), print)
+
+
+def expected(*names: str) -> Any:
+    """What the engine plays, [frames, 2]."""
+    events = music(programs=len(names))
+    if len(names) == 1:
+        player: Any = Instrument(names[0], RATE)
+    else:
+        parts = [design_part(part, RATE, 128, None, None, None, False) for part in rack(*names).parts]
+        player = Ensemble(rack(*names), parts.__getitem__, RATE)
+    out, at = np.zeros((FRAMES, 2), np.float32), 0
+    for sample, data in events:
+        if sample >= FRAMES:
+            break
+        player.run(out[at:sample])  # so the ring never fills
+        at = max(at, sample)
+        assert player.schedule(sample, data)
+    player.run(out[at:])
+    assert np.abs(out).max() > 0.01
+    return out
+
+
+def built(folder: Path, target: str | None = None, compiler: str | None = COMPILER, *flags: str) -> Path:
+    """The player, and beside it the header."""
+    source, made = Path(__file__).with_name("player.c"), folder / f"player-{target or here()}"
+    (folder / "jawari.h").write_text(header(rack("sitar"), dials(rack("sitar")), (RATE,)))
+    (folder / "code.o").write_bytes(code(target))
+    words = ["-O1", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-pthread", f"-I{folder}", *flags]
+    command = [str(compiler), *words, "-o", str(made), str(source), str(folder / "code.o"), "-lm"]
+    subprocess.run(command, check=True)
+    return made
+
+
+def written(folder: Path, *names: str) -> tuple[Path, Path]:
+    """The image and the events as files."""
+    picture, events = folder / f"{'-'.join(names)}.image", folder / f"{len(names)}.events"
+    if not picture.exists():
+        picture.write_bytes(image_of(*names))
+    rows = [(at, packed(*data)) for at, data in music(programs=len(names)) if at < FRAMES]
+    events.write_bytes(np.array(rows, np.int64).tobytes())
+    return picture, events
+
+
+@cache
+def library(folder: Path) -> Any:
+    """The code as a library that ctypes loads."""
+    (folder / "library.o").write_bytes(code())
+    made = folder / "library.so"
+    subprocess.run([str(COMPILER), "-shared", "-o", str(made), str(folder / "library.o"), "-lm"], check=True)
+    found = ctypes.CDLL(str(made))
+    whole, real, place = ctypes.c_int32, ctypes.c_double, ctypes.c_void_p
+    found.jawari_size.argtypes = (place, whole, real)
+    found.jawari_open.argtypes = (place, place, whole, real)
+    found.jawari_turn.argtypes = (place, whole, real)
+    found.jawari_take.argtypes = (place, whole)
+    found.jawari_send.argtypes = (place, whole, ctypes.c_char_p, whole)
+    found.jawari_run.argtypes = (place, whole, place, place)
+    found.jawari_reset.argtypes = found.jawari_latency.argtypes = (place,)
+    return found
