@@ -84,7 +84,6 @@ WORD, INT, LONG, SIZE, DOUBLE, POINTER = (
     types.float64,
     types.voidptr,
 )
-VECTOR, MATRIX = types.float64[::1], types.float64[:, ::1]  # of ours only: C has no arrays that know their size
 
 
 def called_by_c(result: Any, *arguments: Any) -> Callable[[F], F]:

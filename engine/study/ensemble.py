@@ -21,7 +21,7 @@ REST = Excitation(0.5, 0.0)
 
 
 @dataclass(frozen=True)
-class Ensemble:
+class NamedNetwork:
     """A network, and what its strings are called."""
 
     network: Network
@@ -47,7 +47,7 @@ class _Gathering:
         self.names.append(key_to_note(round(hz_to_key(strung.string.pitch))))
 
 
-def ensemble(preset: Preset, assembly: Assembly, key: int | None, velocity: int, rate: float) -> Ensemble:
+def ensemble(preset: Preset, assembly: Assembly, key: int | None, velocity: int, rate: float) -> NamedNetwork:
     """The strings that a key sounds, with all that answer; without a key all as they lie, the preset's own struck."""
     if assembly.coupling != "two-way":
         limit = "strings and body are simulated as they move each other"
@@ -62,7 +62,7 @@ def ensemble(preset: Preset, assembly: Assembly, key: int | None, velocity: int,
     for strung in assembly.sympathetic:
         made.add(strung, ())
     body = below_nyquist(assembly.body, rate)
-    return Ensemble(Network(tuple(made.strings), body, tuple(made.hammers)), tuple(made.names))
+    return NamedNetwork(Network(tuple(made.strings), body, tuple(made.hammers)), tuple(made.names))
 
 
 def _sound(made: _Gathering, preset: Preset, assembly: Assembly, key: int, velocity: int, rate: float) -> None:

@@ -163,17 +163,19 @@ def aim(mine: BestParts) -> None:
 
 
 @native
-def run(m: Machine, v: Any, force: Any, out: Any) -> None:
-    """The string's own motion."""
+def run(m: Machine, v: Any, row: Any, first: Any, steps: Any) -> None:
+    """The string's own motion, into m.out from `first` on."""
+    force, out = m.force[row, :steps], m.out[row, first : first + steps]
     mine = of_voice(m, v)
     two_point.kernel(mine.c, mine.s, force, 0.0, out)
 
 
 @native
-def run_lifted(m: Machine, v: Any, force: Any, out: Any, left: Any) -> None:
+def run_lifted(m: Machine, v: Any, row: Any, first: Any, steps: Any, left: Any) -> None:
     """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
+    force, out = m.force[row, :steps], m.out[row, first : first + steps]
     mine, voice = of_voice(m, v), m.voices[v]
-    for t in range(force.size):
+    for t in range(steps):
         goal = voice.lift + (voice.next_lift - voice.lift) / (left - t)
         two_point.kernel(mine.c, mine.s, force[t : t + 1], goal - voice.lift, out[t : t + 1])
         voice.lift = goal

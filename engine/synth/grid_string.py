@@ -188,19 +188,21 @@ def aim_at_nodes(mine: GridParts, answer: Any) -> None:
 
 
 @native
-def run(m: Machine, v: Any, force: Any, out: Any) -> None:
-    """The string's own motion."""
+def run(m: Machine, v: Any, row: Any, first: Any, steps: Any) -> None:
+    """The string's own motion, into m.out from `first` on."""
+    force, out = m.force[row, :steps], m.out[row, first : first + steps]
     mine = of_voice(m, v)
     fd.kernel(mine.c, mine.s, force, out)
 
 
 @native
-def run_lifted(m: Machine, v: Any, force: Any, out: Any, left: Any) -> None:
+def run_lifted(m: Machine, v: Any, row: Any, first: Any, steps: Any, left: Any) -> None:
     """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
+    force, out = m.force[row, :steps], m.out[row, first : first + steps]
     mine, voice = of_voice(m, v), m.voices[v]
     w, y, x = fd.levels(mine.s)
     lifted, to = voice.lift, voice.next_lift
-    for t in range(force.size):
+    for t in range(steps):
         goal = lifted + (to - lifted) / (left - t)
         if goal != lifted:
             raise_surface(mine.c.surface, mine.s, x, goal - lifted)

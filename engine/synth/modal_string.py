@@ -196,18 +196,20 @@ def aim(mine: ModalParts) -> None:
 
 
 @native
-def run(m: Machine, v: Any, force: Any, out: Any) -> None:
-    """The string's own motion."""
+def run(m: Machine, v: Any, row: Any, first: Any, steps: Any) -> None:
+    """The string's own motion, into m.out from `first` on."""
+    force, out = m.force[row, :steps], m.out[row, first : first + steps]
     mine = of_voice(m, v)
     modal.kernel(mine.c, mine.s, force, out)
 
 
 @native
-def run_lifted(m: Machine, v: Any, force: Any, out: Any, left: Any) -> None:
+def run_lifted(m: Machine, v: Any, row: Any, first: Any, steps: Any, left: Any) -> None:
     """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
+    force, out = m.force[row, :steps], m.out[row, first : first + steps]
     mine, voice = of_voice(m, v), m.voices[v]
     lifted, to = voice.lift, voice.next_lift
-    for t in range(force.size):
+    for t in range(steps):
         goal = lifted + (to - lifted) / (left - t)
         if goal != lifted:
             lift_points(mine.c.law, mine.s.touch, mine.c.height, mine.c.response, goal - lifted)

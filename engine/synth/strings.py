@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.aligned import LINE
-from engine.compiled import DOUBLE, MATRIX, VECTOR, WORD, compiled_apart, native
+from engine.compiled import DOUBLE, WORD, compiled_apart, native
 from engine.layout import Arena, arrays_of, count_of, own_arrays, rebuilt, store, words_of
 from engine.opened import record_type
 from engine.physics.problem import Pickup
@@ -156,9 +156,10 @@ rest = of_its_model("rest")  # (m, v): the string at rest, the barrier where the
 lift = of_its_model("lift", DOUBLE)
 # (m, v, position): where the next pluck meets it, as a fraction of its length
 strike_at = of_its_model("strike_at", DOUBLE)
-run = of_its_model("run", VECTOR, MATRIX)  # (m, v, force, out): the string's own motion
-# (m, v, force, out, left): the same while the barrier moves, at an even pace to where it is to be, `left` steps away
-run_lifted = of_its_model("run_lifted", VECTOR, MATRIX, WORD)
+# (m, v, row, first, steps): the string's own motion, from a row of m.force into that of m.out, from `first` on
+run = of_its_model("run", WORD, WORD, WORD)
+# (m, v, row, first, steps, left): while the barrier moves, at an even pace to where it is to be, `left` steps away
+run_lifted = of_its_model("run_lifted", WORD, WORD, WORD, WORD)
 energy = of_its_model("energy", apart=False)  # (m, v): kinetic, potential and contact energy, J
 restore = of_its_model("restore")  # (m, v): the design's own coefficients
 retune = of_its_model("retune")  # (m, v): coefficients for the voice's tension and damping

@@ -237,14 +237,14 @@ def perform(m: Machine, v: int, span: int, row: int) -> None:
 def sound(m: Machine, v: int, first: int, steps: int, row: int) -> None:
     """Run the voice for some model steps; what its pickups hear comes into the row, from `first` on."""
     voice, span = m.voices[v], GLIDE * m.oversample
-    force, out = m.force[row, :steps], m.out[row, first : first + steps]
+    out = m.out[row, first : first + steps]
     age = ((m.clock + 1 - voice.moving) * m.oversample + first) % span
-    force_of(m, v, force)
+    force_of(m, v, m.force[row, :steps])
     if voice.lift == voice.next_lift:
-        strings.run(m, v, force, out)
+        strings.run(m, v, row, first, steps)
     else:
         work_on(m, v)
-        strings.run_lifted(m, v, force, out, span - age)
+        strings.run_lifted(m, v, row, first, steps, span - age)
     pickups.hear(m, v, out)
     level(m, v, out, age)
 
