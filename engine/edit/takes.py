@@ -28,7 +28,8 @@ from engine.music.take import Take
 from engine.preset.files import own_folder
 from engine.preset.loader import load_text
 from engine.synth.instrument import Instrument
-from engine.synth.memory import CHANNELS, CONTROLLERS, TICK, UNMOVED, Machine
+from engine.synth.memory import AS_DESIGNED, CHANNELS, CONTROLLERS, TICK, UNMOVED, Machine
+from engine.synth.mts import TUNING
 from engine.synth.shaping import Making, Teller
 
 QUIET = 2.0  # s in which all strings fall silent
@@ -162,6 +163,8 @@ class Takes:
     def _told(self) -> Iterator[tuple[int, int]]:
         """What the channels have been told so far, as events."""
         told = seen(Machine, int(self._player.seats.desk.listener))
+        for key in np.flatnonzero(told.tuned != AS_DESIGNED).tolist():
+            yield 0, TUNING | key << 8 | int(told.tuned[key]) << 16
         for c in range(CHANNELS):
             channel = told.channels[c]
             for number in range(CONTROLLERS):

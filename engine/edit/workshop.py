@@ -28,7 +28,7 @@ from engine.synth.instrument import Instrument
 from engine.synth.keys import design_key
 from engine.synth.memory import FREE, KEYS
 from engine.synth.shaping import Making
-from engine.synth.strings import SHAPE_OF
+from engine.synth.strings import FILES, SHAPE_OF
 from engine.units import db_to_gain
 
 REST = 0.3  # s that nothing is wished for before keys are rehearsed
@@ -201,7 +201,7 @@ class Workshop:
 
     def _tell_what_rings_out(self, instrument: Instrument) -> None:
         """Another model's strings, or those of another rate, cannot go on: they ring out, and that is said, once."""
-        if self.instrument is not None and kind_of(self.instrument) != kind_of(instrument) and self._sounding():
+        if self.instrument is not None and not goes_on(self.instrument, instrument) and self._sounding():
             if self._said != kind_of(instrument):
                 words = "another model, or another oversampling, begins with the next note: what sounds now rings out"
                 self._tell({"event": "said", "text": words})
@@ -229,3 +229,8 @@ def kind_of(instrument: Instrument) -> Kind:
     """What two designs must have in common so that strings go on (takeover.py)."""
     m = instrument.machine
     return SHAPE_OF[int(m.model)], float(m.rate), int(m.oversample)
+
+
+def goes_on(old: Instrument, new: Instrument) -> bool:
+    """Whether strings of one go on in the other; those of some models never do."""
+    return kind_of(old) == kind_of(new) and bool(getattr(FILES[int(new.machine.model)], "GOES_ON", True))

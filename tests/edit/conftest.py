@@ -1,4 +1,4 @@
-"""One editor and one browser for all tests of a file."""
+"""One editor and one browser for all tests of a file; the editor under the guard of the sound thread, if that is on."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from edit.browsing import AS_ROOT, BROWSER, SIZE, ready
 from edit.editing import Editing
+from live import guard
 from live.jack import MISSING, jack_server
 
 
@@ -22,9 +23,11 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editing]:
         running.end()
         return
     with jack_server(folder, period=128) as server:
-        running = Editing(folder, "sitar", environment=server.environment)
+        watched = {"LD_PRELOAD": str(guard.library())} if guard.ON and not guard.missing() else {}
+        running = Editing(folder, "sitar", environment={**server.environment, **watched})
         yield running
-        running.end()
+        ended = running.end()
+        assert ended == 0, f"{ended}: {running.said}"  # under the guard, no page made the sound card's thread wait
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 import socket
+import sys
+import webbrowser
 from pathlib import Path
 from typing import Any
 
@@ -69,3 +71,20 @@ def test_a_port_that_is_taken_and_a_machine_without_a_display(tmp_path: Path) ->
     editing = Editing(tmp_path, "plain", "--device", "none")
     assert "Ctrl-C ends it" in editing.said or not editing.end()
     assert editing.end() in (0, Exit.INTERRUPTED)
+
+
+def test_where_no_browser_can_be_opened_the_address_is_all_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    from engine.edit import session
+
+    def never(_: str) -> bool:
+        raise webbrowser.Error("there is none")
+
+    monkeypatch.setattr(webbrowser, "open", never)
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    assert not session._opened("http://127.0.0.1:1/")  # nobody could see it: none is asked
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert not session._opened("http://127.0.0.1:1/")  # asked, and not there
+    monkeypatch.setattr(webbrowser, "open", lambda _: True)
+    assert session._opened("http://127.0.0.1:1/")

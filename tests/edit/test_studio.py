@@ -258,6 +258,8 @@ def test_every_key_of_the_schema_has_a_row_that_json_can_say(room: Room) -> None
 
 def test_a_take_of_a_preset_that_is_shaped_meanwhile_renders_to_the_same_bits(room: Room, folder: Path) -> None:
     """Whatever is asked for while it is played: other designs of all kinds, a model that cannot go on, undo."""
+    room.player.send([0xF0, 0x7F, 0x7F, 0x08, 0x02, 0x00, 0x01, 50, 50, 0x40, 0x00, 0xF7])  # half a semitone up
+    room.ask("controller", number=7, value=90)
     room.ask("record", on=True)
     room.ask("note", key=50, velocity=100)
     wait_for(lambda: room.sounding() == [50], "the note does not begin")
