@@ -9,7 +9,7 @@ from math import inf, pi, sqrt
 import numpy as np
 
 from engine.machine_code import tell_if_cold
-from engine.physics.network.bodies import below_nyquist
+from engine.physics.network.bodies import playable
 from engine.physics.network.parts import Body, Network, Strung, seen_from
 from engine.physics.network.stepping import run
 from engine.physics.network.weaving import weave
@@ -45,7 +45,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Costs:
+class PartCosts:
     """Seconds a sample, measured here and now as a network of its own: what answers, the body, one key's strings."""
 
     key: str
@@ -61,13 +61,13 @@ class Instrumental:
     assembly: Assembly
     modes: int  # of the body that the rate has room for
     strings: tuple[Standing, ...]
-    costs: Costs
+    costs: PartCosts
 
 
 def instrumental(preset: Preset, assembly: Assembly, sample_rate: float) -> Instrumental:
     """Of an instrument at a sample rate."""
     rate = sample_rate * preset.oversample
-    body = below_nyquist(assembly.body, rate)
+    body = playable(assembly.body, rate)
     found = []
     for part in assembly.played:
         low, high = key_to_note(part.lowest), key_to_note(part.highest)
@@ -107,7 +107,7 @@ def standing(strung: Strung, body: Body, played: str) -> Standing:
     )
 
 
-def costs(preset: Preset, assembly: Assembly, rate: float) -> Costs:
+def costs(preset: Preset, assembly: Assembly, rate: float) -> PartCosts:
     """Of the key next to the preset's own string: the network with everything, without what answers, without a body."""
     key = nearest_key(preset)
     if not any(part.lowest <= key <= part.highest for part in assembly.played):
@@ -118,7 +118,7 @@ def costs(preset: Preset, assembly: Assembly, rate: float) -> Costs:
     some = replace(whole, strings=whole.strings[: len(whole.strings) - len(assembly.sympathetic)])
     bare = replace(some, body=Body(directions=some.body.directions))
     all_of_it, without, alone = (seconds_a_step(network, rate) * preset.oversample for network in (whole, some, bare))
-    return Costs(key_to_note(key), alone, max(all_of_it - without, 0.0), max(without - alone, 0.0))
+    return PartCosts(key_to_note(key), alone, max(all_of_it - without, 0.0), max(without - alone, 0.0))
 
 
 def seconds_a_step(network: Network, rate: float) -> float:

@@ -26,7 +26,7 @@ from engine.physics.network.weaving import Woven, weave
 from engine.physics.record import MOST_AT_ONCE, MOST_BYTES
 from engine.physics.string import Array
 from engine.preset.loader import Preset
-from engine.study.ensemble import Ensemble
+from engine.study.ensemble import Gathered
 
 SCHEME = "network"
 PLACES = 201  # of each string, where its shape is kept
@@ -52,7 +52,7 @@ class EnsembleOrder:
     """What is to be simulated of an instrument of several strings, checked."""
 
     preset: Preset
-    ensemble: Ensemble
+    ensemble: Gathered
     rate: float
     steps: int
     snapshots: NDArray[np.int64]  # steps, in the order asked for

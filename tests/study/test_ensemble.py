@@ -152,7 +152,7 @@ def test_as_played_keeps_what_an_instrument_keeps() -> None:
         (
             TWO | {"body": {"modes": [{"frequency": "30 kHz", "mass": 1}]}},
             {},
-            "body.modes = 30000: no mode lies below 24000 Hz, half the rate; ",
+            "body.modes = 30000: no mode lies below 21600 Hz, 0.45 of the rate; ",
         ),
     ],
     ids=["scheme", "network", "initial", "precision", "key", "coupling", "long", "body"],
