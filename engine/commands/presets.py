@@ -12,6 +12,7 @@ from typing import Any
 
 from engine import messages as midi
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
+from engine.commands.instruments import instrument_rows
 from engine.ending import carefree
 from engine.errors import Exit, PresetError
 from engine.preset.files import known, own, own_folder, shipped
@@ -187,7 +188,10 @@ def _lines(d: Description) -> Iterator[str]:
             yield _row("", f"{octave.note} is silent: {octave.silent_because}")
     yield from _touching_lines(d.touching)
     cost = f"{d.cost * 1e9:.0f} ns a sample and sounding string, measured here: about {int(d.voices)} on this core"
-    yield _row("cost", cost)
+    if not d.instrument:
+        yield _row("cost", cost)
+    if d.instrument:
+        yield from (_row(name, text) for name, text in instrument_rows(d.instrument))
     yield from _playing_lines(preset)
     for note in d.notes:
         yield _row("note", note)

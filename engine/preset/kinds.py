@@ -27,7 +27,6 @@ Pairs = tuple[tuple[float, float], ...]
 
 LARGEST = 100.0  # metres: any x or height beyond is a slip of units
 LONGEST_WORD = 30  # characters of a tag
-HIGHEST_KEY = 127
 STEEPEST = 1e15  # of a polynomial's coefficients: sixteen of them stay finite over any string
 
 _SECONDS = r"[0-9]*\.?[0-9]+"
@@ -35,6 +34,7 @@ _NOTE = re.compile(rf"(?:[A-Ga-g][#b♯♭]?-?[0-9]{{1,2}}|[0-9]{{1,3}}):{_SECON
 _CONTROLLER = re.compile(r"cc([0-9]{1,3})")
 _KEY = r"[A-Ga-g][#b♯♭]?-?[0-9]{1,2}"
 _RANGE = re.compile(rf"({_KEY})(?:\s*[-–]\s*({_KEY}))?")
+HIGHEST_KEY = 127
 _YES, _NO = (True, "yes", "true", "on"), (False, "no", "false", "off")
 
 

@@ -14,7 +14,7 @@ from engine.preset import assembly, loader, playing, tuning
 _KIND = "is"
 _KNOWN = {
     name: found
-    for module in (barrier, excitation, problem, string, parts, assembly, loader, playing, tuning)
+    for module in (barrier, excitation, parts, problem, string, assembly, loader, playing, tuning)
     for name, found in vars(module).items()
     if is_dataclass(found) and isinstance(found, type)
 }

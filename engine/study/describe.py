@@ -16,6 +16,7 @@ from engine.physics import finite_difference, modal, two_point
 from engine.physics.excitation import pulse
 from engine.physics.string import Array, String
 from engine.preset.loader import Preset
+from engine.study.couplings import Instrumental, instrumental
 from engine.study.simulate import warn_of_points
 from engine.synth.keys import Design, design_key
 from engine.units import decay_to_t60, key_to_note
@@ -75,6 +76,7 @@ class Description:
     loss_error: float | None  # of finite differences: worst relative error of the decay rate in the audible band
     cost: float  # s per output sample, measured here and now
     notes: tuple[str, ...]
+    instrument: Instrumental | None = None  # of several strings
 
     @property
     def voices(self) -> float:
@@ -118,6 +120,7 @@ def describe(preset: Preset, sample_rate: float = 48_000.0) -> Description:
         loss_error=own.grid.loss.worst_error if isinstance(own, finite_difference.Design) else None,
         cost=seconds_a_step(own, best=preset.quality == "best") * preset.oversample,
         notes=_notes(own),
+        instrument=instrumental(preset, preset.assembly, sample_rate) if preset.assembly else None,
     )
 
 

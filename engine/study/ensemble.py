@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from engine.elementary import exp2, power
 from engine.errors import PhysicsError, SettingError
 from engine.physics.excitation import Excitation
-from engine.physics.network.bodies import below_nyquist
+from engine.physics.network.bodies import playable
 from engine.physics.network.parts import Against, Blow, Finger, Hammer, Network, PortLike, Strung, Travel
 from engine.physics.problem import Problem
 from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Played, Plucking, Rattle
@@ -21,7 +21,7 @@ REST = Excitation(0.5, 0.0)
 
 
 @dataclass(frozen=True)
-class NamedNetwork:
+class Gathered:
     """A network, and what its strings are called."""
 
     network: Network
@@ -47,7 +47,7 @@ class _Gathering:
         self.names.append(key_to_note(round(hz_to_key(strung.string.pitch))))
 
 
-def ensemble(preset: Preset, assembly: Assembly, key: int | None, velocity: int, rate: float) -> NamedNetwork:
+def ensemble(preset: Preset, assembly: Assembly, key: int | None, velocity: int, rate: float) -> Gathered:
     """The strings that a key sounds, with all that answer; without a key all as they lie, the preset's own struck."""
     if assembly.coupling != "two-way":
         limit = "strings and body are simulated as they move each other"
@@ -61,8 +61,8 @@ def ensemble(preset: Preset, assembly: Assembly, key: int | None, velocity: int,
         _sound(made, preset, assembly, key, velocity, rate)
     for strung in assembly.sympathetic:
         made.add(strung, ())
-    body = below_nyquist(assembly.body, rate)
-    return NamedNetwork(Network(tuple(made.strings), body, tuple(made.hammers)), tuple(made.names))
+    body = playable(assembly.body, rate)
+    return Gathered(Network(tuple(made.strings), body, tuple(made.hammers)), tuple(made.names))
 
 
 def _sound(made: _Gathering, preset: Preset, assembly: Assembly, key: int, velocity: int, rate: float) -> None:

@@ -84,6 +84,7 @@ def plot_ensemble(sim: EnsembleSimulation, path: str | PathLike[str] | None = No
             energies.plot(sim.time * 1e3, np.maximum(value, 0.0) * 1e3, lw=1.5 if name == "total" else 0.8, label=name)
     title = f"energies; balance kept to {sim.energy_drift:.1e}"
     energies.set(xlabel="t (ms)", ylabel="energy (mJ)", yscale="log", title=title)
+    energies.set_ylim(bottom=1e-9 * max(1e3 * float(sim.energy.total.max()), 1e-12))
     for axes in (shapes, energies):
         if axes.get_legend_handles_labels()[0]:
             axes.legend(fontsize=7, ncols=4)

@@ -26,7 +26,7 @@ from engine.physics.network.weaving import Woven, weave
 from engine.physics.record import MOST_AT_ONCE, MOST_BYTES
 from engine.physics.string import Array
 from engine.preset.loader import Preset
-from engine.study.ensemble import NamedNetwork
+from engine.study.ensemble import Gathered
 
 SCHEME = "network"
 PLACES = 201  # of each string, where its shape is kept
@@ -52,7 +52,7 @@ class EnsembleOrder:
     """What is to be simulated of an instrument of several strings, checked."""
 
     preset: Preset
-    ensemble: NamedNetwork
+    ensemble: Gathered
     rate: float
     steps: int
     snapshots: NDArray[np.int64]  # steps, in the order asked for
@@ -67,7 +67,7 @@ class EnsembleOrder:
 
 @dataclass(frozen=True)
 class EnsembleSimulation:
-    """What a run found. Row n of everything is after step n, but for forces, which act in it.
+    """What a run found. Row n is time[n], after a step; forces act in this step, and energies lie within it.
 
     `sound` is what is heard: the body's channels, then the places on strings that pickups hear (m); of a body without
     modes, the force on it.
@@ -176,7 +176,7 @@ class Pieces:
         silent = book.out.shape[1] == directions
         return {
             **{f"energy_{name}": value for name, value in energy._asdict().items()},
-            "time": np.arange(first, first + total.size) / self.order.rate,
+            "time": np.arange(first + 1, first + 1 + total.size) / self.order.rate,
             "sound": book.out[:, :directions] if silent else book.out[:, directions:],
             "bridge": book.bridge,
             "body_force": book.out[:, :directions],
@@ -215,6 +215,7 @@ class Pieces:
             "snapshot_x": np.array([self._x(n) for n in range(strings)]),
             "snapshot_u": np.array(shapes) if shapes else np.zeros((0, strings, PLACES)),
             "snapshot_time": self.order.snapshots / self.order.rate,
+            "strings": np.array(self.order.ensemble.names),
         }
 
 
@@ -242,7 +243,5 @@ def perform_ensemble(order: EnsembleOrder) -> EnsembleSimulation:
     parts = list(pieces)
     whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     energy = PartsEnergy(*(whole.pop(f"energy_{name}") for name in PartsEnergy._fields))
-    arrays: Any = whole | pieces.small()
-    return EnsembleSimulation(
-        order.preset, order.rate, order.ensemble.names, energy=energy, differs=order.differs, **arrays
-    )
+    arrays: Any = whole | pieces.small() | {"strings": order.ensemble.names}
+    return EnsembleSimulation(order.preset, order.rate, energy=energy, differs=order.differs, **arrays)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import copy
 import difflib
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,6 +96,61 @@ def changed(before: Any, edits: dict[str, object]) -> Any:
                 if not parent[key] and value is None:
                     del parent[key]
     return wanted
+
+
+INSTRUMENTS = sorted((Path(__file__).parent / "instruments").glob("*.yaml"))
+NESTED: dict[str, dict[str, object]] = {
+    "a value of a string": {"strings.0.played": "C2-C3"},
+    "a value of a string's own": {"strings.0.string.length": "40 cm"},
+    "a new group of a string": {"strings.0.damper.at": "0.3"},
+    "a new list of a string": {"strings.0.ports.0": {"at": "0.3", "mass": "1 g"}},
+    "a list of a string": {"strings.0.planes": [{"angle": "0°"}]},
+    "a value of a string away": {"strings.0.played": None},
+    "a string more": {"strings.{last}": {"played": "C8", "string": {"tuned": "C8"}}},
+    "a string away": {"strings.0": None},
+    "the body": {"body.weight": "2"},
+    "a value in a list": {"courses.0.detuned": "3 cents"},
+    "a mode": {"body.modes.0.frequency": "100 Hz"},
+}
+
+
+@pytest.mark.parametrize("file", INSTRUMENTS, ids=lambda file: file.stem)
+@pytest.mark.parametrize("what", NESTED)
+def test_an_edit_of_one_string_means_what_it_says(file: Path, what: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    before = tree(text)
+    edits = {path.replace("{last}", str(len(before["strings"]))): value for path, value in NESTED[what].items()}
+    wanted = copy.deepcopy(before)
+    for path, value in edits.items():
+        at, *words = wanted, *path.split(".")
+        for word, inner in pairwise(words):
+            here = int(word) if isinstance(at, list) else word
+            if isinstance(at, dict) and word not in at:
+                at[word] = [] if inner.isdigit() else {}
+            elif isinstance(at, list) and here == len(at):
+                at.append({})
+            at = at[here]
+        last = int(words[-1]) if isinstance(at, list) else words[-1]
+        if value is None:
+            del at[last]
+        elif isinstance(at, list) and last == len(at):
+            at.append(value)
+        else:
+            at[last] = value
+    wanted["strings"] = [one for one in wanted["strings"] if one]  # what is empty goes as well
+    if not wanted["strings"]:
+        del wanted["strings"]
+    assert tree(spliced(text, edits)) == wanted
+
+
+@pytest.mark.parametrize("file", INSTRUMENTS, ids=lambda file: file.stem)
+def test_every_scalar_of_an_instrument_takes_any_text(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    for n, (path, value) in enumerate(paths(text).items()):
+        if not value.startswith(("'", '"', ">", "|")):
+            assert spliced(text, {path: value}) == text
+        for other in AWKWARD[n % 3 :: 3]:
+            assert tree(spliced(text, {path: other})) == changed(tree(text), {path: other}), (path, other)
 
 
 def lines_touched(before: str, after: str) -> list[str]:

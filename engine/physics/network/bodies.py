@@ -17,6 +17,7 @@ from engine.physics.string import require
 
 MOST_MODES = 256
 COMMON = 200.0  # Hz: what is lower sounds alike on both sides
+ROOM = 0.45  # of the rate: no mode lies above
 
 
 @dataclass(frozen=True)
@@ -133,16 +134,14 @@ def named(name: str, scale: float = 1.0, weight: float = 1.0) -> Body:
     return Body((*found, *above), radiates=about.radiates * scale)
 
 
-def below_nyquist(body: Body, rate: float) -> Body:
+def playable(body: Body, rate: float) -> Body:
     """The body without the modes that a sample rate has no room for; refused if that is all of them."""
     if not body.modes:
         return body
-    kept = tuple(mode for mode in body.modes if mode.frequency < 0.5 * rate)
+    kept = tuple(mode for mode in body.modes if mode.frequency < ROOM * rate)
     if not kept:
-        lowest, limit = (
-            min(mode.frequency for mode in body.modes),
-            f"no mode lies below {0.5 * rate:g} Hz, half the rate",
-        )
+        lowest = min(mode.frequency for mode in body.modes)
+        limit = f"no mode lies below {ROOM * rate:g} Hz, {ROOM:g} of the rate"
         raise PhysicsError("body.modes", lowest, limit, "lower their frequencies, or raise the rate or oversample")
     return replace(body, modes=kept)
 
