@@ -26,7 +26,7 @@ from engine.opened import address, at
 from engine.physics import finite_difference as fd
 from engine.physics import modal
 from engine.physics.dispersion import REACH
-from engine.synth import best_string, grid_string, modal_string, strings
+from engine.synth import best_string, grid_string, modal_string, network_string, strings
 from engine.synth.memory import FREE, PARTS, PLAYING, Desk, Machine, desk, machine
 from engine.synth.mixing import mix
 from engine.synth.ring import head
@@ -221,6 +221,8 @@ def modes_of(m: Machine, v: int, out: Any) -> int:
     if m.model == MODAL:
         mine = modal_string.of_voice(m, v)
         return amplitudes(modal.newest(mine.c, mine.s)[0], out)
+    if m.model == strings.NETWORK:  # the first of the key's strings
+        return amplitudes(network_string.at_place(network_string.of_voice(m, v), 0).bank.even, out)
     best = best_string.of_voice(m, v).s
     return amplitudes(best.odd if best.clock[0] & 1 else best.even, out)
 
@@ -256,6 +258,9 @@ def forces_of(m: Machine, v: int, out: Any) -> int:
         return forces(mine.s.touch.force[: mine.c.rest_psi.size], out)
     if m.model == BEST:
         return forces(best_string.of_voice(m, v).s.force, out)
+    if m.model == strings.NETWORK:
+        points = network_string.at_place(network_string.of_voice(m, v), 0).points
+        return forces(points.force[: points.obstacles], out)
     return forces(grid_string.of_voice(m, v).s.touch.force, out)
 
 

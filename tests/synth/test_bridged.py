@@ -17,6 +17,7 @@ from robustness_parts.random_presets import few_keys
 from synth.assemblies import PLAYED, PLUCK, baj, of, taraf
 from synth.playing import Event, bend, blocks, cc, off, on, raw, render, schedule
 
+from engine import messages as midi
 from engine.errors import PhysicsError
 from engine.layout import seen
 from engine.physics.barrier import Barrier, Polynomial
@@ -31,9 +32,12 @@ from engine.physics.string import Array
 from engine.preset.assembly import Played, Room
 from engine.preset.loader import Preset
 from engine.synth import network_string
+from engine.synth.capture import Watcher, play_watched
 from engine.synth.choirs import playable, strung_for
+from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
 from engine.synth.memory import TICK, Joint
+from engine.synth.routing import hand_on
 
 RATE = 48_000
 
@@ -223,6 +227,20 @@ def test_energy_only_falls_once_nothing_pushes() -> None:
     assert late[0] > 0.0
     assert (np.diff(late) <= 1e-12 * late[0]).all()
     assert late[-1] < 1e-4 * late[0]
+
+
+def test_who_watches_changes_no_bit_and_sees_the_strings() -> None:
+    heard = []
+    for watched in (False, True):
+        seats, watcher, out = Seats(2), Watcher(), np.zeros((4000, 2), np.float32)
+        seats.put_on(0, Instrument(PLAYED["all"], RATE), on_all_channels=True)
+        watcher.watch(watched)
+        hand_on(seats.address, 100, midi.packed(*on(57)))
+        play_watched(seats.address, watcher.address if watched else 0, 4000, out.ctypes.data)
+        heard.append(out)
+        assert (max((look.size for look in watcher.looks()), default=0) > 50) == watched
+    assert (heard[0] == heard[1]).all()
+    assert np.abs(heard[0]).max() > 0.01
 
 
 # --- what is not played yet -------------------------------------------------------------------------------------------
