@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Throw random presets, broken preset files and damaged MIDI files at the engine, and count what it makes of them.
 
-    python3 scripts/robustness.py --presets 100000 --rates 100000 --files 100000 --midi 100000 --jobs 2 --seed 1
+    python3 scripts/robustness.py --presets 100000 --rates 100000 --networks 10000 --files 100000 --midi 100000 --jobs 2
 
 presets: random valid presets over the whole schema, played at random for a moment. rates: the same at every rate from 8
-to 384 kHz, oversampled one to eight times. files: the shipped presets and files beside them, mutated. midi: MIDI files
+to 384 kHz, oversampled one to eight times. networks: random instruments of several strings on one bridge, played so.
+files: the shipped presets and files beside them, mutated. midi: MIDI files
 of every kind, damaged. Every sample must be a number, no energy may grow by itself, nothing but an EngineError may be
 raised; a file may take at most 1 s of the processor and 200 MB, any other case 5 s and 300 MB, and the system ends what
 takes a minute or a gigabyte. Every fault is printed with the command that repeats it, and may be kept as data; the exit

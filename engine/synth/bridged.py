@@ -23,6 +23,7 @@ from engine.synth.movable import TO_GAIN
 from engine.synth.voices import CALM, SETTLED, SILENCE, aimed, glide, nearer, set_moving
 
 FAR_AWAY = 1e15  # steps: a damper that is up comes then
+RISE = 8  # steps of the glide in which a stolen note's damping comes: at once it would be heard
 RECEDED = 1e-3  # m: so far behind where it came from a hammer is gone
 
 
@@ -83,6 +84,10 @@ def move(m: Machine, v: int) -> None:
         voice.next_gain = nearer(voice.gain, gain, m.glide, SETTLED * gain)
         voice.moving = voice.moving if voice.gain != gain else 0
     elif voice.state == FADING:
+        calming = strings.of_voice(m, v).calming
+        if voice.damping < calming:
+            voice.damping = min(voice.damping + calming / RISE, calming)
+            strings.retune(m, v)
         voice.fade -= GLIDE * m.oversample / (m.rate * strings.of_voice(m, v).ending)
         if voice.fade <= 0.0:
             strings.leave_all(m, v)
@@ -102,11 +107,7 @@ def end(m: Machine, v: int) -> None:
 
     To fade its share of what the body does is not possible; to take the strings out as they swing would click.
     """
-    voice = m.voices[v]
-    c = strings.of_voice(m, v)
-    voice.damping = max(voice.damping, c.calming)
-    strings.retune(m, v)
-    voice.fade -= SETTLED
+    m.voices[v].fade -= SETTLED
     set_moving(m, v)
 
 

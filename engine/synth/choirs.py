@@ -124,7 +124,7 @@ def design_choirs(preset: Preset, tuning: Tuning, rate: float, only: Collection[
 
 
 def _voiced(preset: Preset, a: Assembly, parts: list[Played], hz: float, rate: float) -> Voiced:
-    strings = [_strung(preset, part, course, hz) for part in parts for course in part.courses]
+    strings = [strung_for(preset, part, course, hz) for part in parts for course in part.courses]
     if len(strings) > MOST_COURSES:
         raise PhysicsError("courses", len(strings), f"a key has at most {MOST_COURSES} strings", "take fewer")
     first = strings[0]
@@ -143,7 +143,7 @@ def as_pulse(exciter: Exciter) -> Excitation:
     return exciter
 
 
-def _strung(preset: Preset, part: Played, course: Course, hz: float) -> _Strung:
+def strung_for(preset: Preset, part: Played, course: Course, hz: float) -> _Strung:
     """One string, brought to its pitch, with all that touches it."""
     pitch = hz * course.ratio * exp2(course.detuned / 1200.0)
     asked = Problem(part.strung.string, excitation=as_pulse(part.exciter))

@@ -45,7 +45,7 @@ def test_the_script_counts_and_repeats(tmp_path: Path) -> None:
     assert all(sum(told["outcomes"].values()) == told["cases"] for told in figures.values())
     wrong = subprocess.run([sys.executable, SCRIPT, "--replay", "x:1:1"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
-    assert "a case is named presets|rates|files|midi:SEED:NUMBER" in wrong.stderr
+    assert "a case is named presets|rates|networks|files|midi:SEED:NUMBER" in wrong.stderr
 
 
 def test_a_case_that_never_ends_is_ended_by_the_system_and_told_of() -> None:

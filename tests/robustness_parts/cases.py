@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from engine import EngineError, PhysicsWarning
 from robustness_parts.broken_midi import play_damaged, play_file, write_damaged
 from robustness_parts.broken_presets import check_complaint, play_broken, play_preset, write_broken
-from robustness_parts.playing import Case, Fault, case_at_any_rate, play_case, random_case
+from robustness_parts.playing import Case, Fault, case_at_any_rate, network_case, play_case, random_case
 
 MOST_SECONDS, MOST_MB = 1.0, 200.0  # for what comes in by a file
 PATIENT_SECONDS, PATIENT_MB = 5.0, 300.0  # for what is as large as the engine's own limits allow
@@ -23,10 +23,15 @@ TRIES = 3  # of a case that took too long: somebody else may have used the machi
 KINDS: dict[str, Callable[[Random, Path], str]] = {
     "presets": lambda chance, folder: play_case(random_case(chance), chance),
     "rates": lambda chance, folder: play_case(case_at_any_rate(chance), chance),
+    "networks": lambda chance, folder: play_case(network_case(chance), chance),
     "files": play_broken,
     "midi": play_damaged,
 }
-PATIENT: dict[str, Callable[[Random], Case]] = {"presets": random_case, "rates": case_at_any_rate}
+PATIENT: dict[str, Callable[[Random], Case]] = {
+    "presets": random_case,
+    "rates": case_at_any_rate,
+    "networks": network_case,
+}
 
 
 class Result(NamedTuple):

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from engine import Instrument, load_preset
+from engine.preset.loader import Preset
+from engine.preset.plain import again, plain
 from engine.preset.tuning import Tuning
 from engine.synth import memory
+from robustness_parts.random_assemblies import random_assembly
 from robustness_parts.random_music import Event, random_music
 from robustness_parts.random_presets import few_keys, keys_of, random_preset
 
@@ -42,6 +45,13 @@ def case_at_any_rate(chance: Random) -> Case:
     return _with_music(chance, case, load_preset(case).tuning, rate, STEPS // case["oversample"])
 
 
+def network_case(chance: Random) -> Case:
+    """Several strings on one bridge, at a common rate."""
+    preset = random_assembly(chance)
+    rate = chance.choice((22_050, 44_100, 48_000))
+    return _with_music(chance, plain(preset), preset.tuning, rate, round(chance.uniform(0.1, 0.3) * rate))
+
+
 def _with_music(chance: Random, preset: dict[str, Any], tuning: Tuning, rate: int, frames: int) -> Case:
     tuning = few_keys(tuning, chance, 3)
     return {
@@ -57,7 +67,8 @@ def _with_music(chance: Random, preset: dict[str, Any], tuning: Tuning, rate: in
 def play_case(case: Case, chance: Random) -> str:
     """Play it, and what became of it; raises a Fault, or an EngineError where it is refused."""
     tuning = Tuning("few keys", tuple(case["keys"].get(str(key)) for key in range(memory.KEYS)))
-    player = Instrument(case["preset"], case["rate"], tuning=tuning, mono=case["mono"])
+    preset = again(case["preset"], Preset) if "assembly" in case["preset"] else case["preset"]
+    player = Instrument(preset, case["rate"], tuning=tuning, mono=case["mono"])
     events = [(at, tuple(message)) for at, message in case["events"]]
     heard = perform(player, events, case["frames"], chance)
     if len(player.silent_keys) == memory.KEYS:
