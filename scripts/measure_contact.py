@@ -28,7 +28,6 @@ from engine.physics.contact import GENERAL
 from engine.physics.excitation import pulse
 from engine.physics.hearing import heard
 from engine.physics.problem import Pickup, Problem
-from engine.physics.responses import answer_forces
 from engine.physics.string import Array
 from engine.preset.loader import load_preset
 
@@ -51,13 +50,10 @@ def problem(points: int, force: float) -> Problem:
 
 def designed(asked: Problem, rate: float, band: float, variant: str) -> modal.Design:
     """With whatever the variant takes away."""
-    d = modal.design(asked, rate, band=band)
+    d = modal.design(asked, rate, band=band, made_up="alone" not in variant)
     c = d.coefficients
     if "explicit" in variant:
         c = c._replace(law=c.law._replace(form=GENERAL, power=0.0))
-    if "alone" in variant:
-        c.remainder[:], c.direct[:] = 0.0, 0.0
-        answer_forces(c, np.zeros(c.forward.size))
     return replace(d, coefficients=c)
 
 

@@ -111,9 +111,15 @@ class Design:
 
 
 def design(
-    problem: Problem, rate: float, *, band: float = inf, dtype: Any = np.float64, rule: int = contact.SHIPPED
+    problem: Problem,
+    rate: float,
+    *,
+    band: float = inf,
+    dtype: Any = np.float64,
+    rule: int = contact.SHIPPED,
+    made_up: bool = True,
 ) -> Design:
-    """Coefficients of the kernel at a sample rate."""
+    """Coefficients of the kernel at a sample rate; `made_up`: with N for what a band leaves out."""
     string, m = problem.string, modes(problem.string, rate, band)
     b, mass, k = m.wavenumber, 0.5 * string.density * string.length, 1.0 / rate
     points = problem.modal_points(b.size)
@@ -122,7 +128,8 @@ def design(
     gain, stiffness = k * k / mass * c, 4.0 * mass * a_star / (k * k)
     share, held = shares(problem, points)
     heard = np.array([pickup_row(string, b, p) for p in problem.pickups]).reshape(-1, b.size)
-    rows, mix, given, left = few_rows(problem, points, shape(b, points.position), heard, stiffness, band < inf)
+    touching, made_up = shape(b, points.position), made_up and band < inf
+    rows, mix, given, left = few_rows(problem, points, touching, heard, stiffness, made_up)
     rank = mix.shape[1]
     pressed = resting(problem, points, given)
     rest = product(product(pressed, mix), rows[:rank]) / stiffness

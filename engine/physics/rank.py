@@ -28,22 +28,23 @@ PLUCKED = 3e-4  # of a pluck's height, a micrometre of 3 mm: the same where a ba
 
 
 def few_rows(
-    problem: Problem, points: ContactPoints, touching: Array, heard: Array, stiffness: Array, banded: bool
+    problem: Problem, points: ContactPoints, touching: Array, heard: Array, stiffness: Array, made_up: bool
 ) -> tuple[Array, Array, Array, Array]:
     """Rows, the mix that the points are of them, how far points give way to forces that rest, and N.
 
-    In a band, N has what the sums lack of the static answer too; their number is the least that leaves N positive.
+    Where N makes up for what a band leaves out, it has what the sums lack of the static answer, too. Rows are as few as
+    leave it positive.
     """
 
     def reduced(kept: NDArray[np.int64], mix: Array) -> tuple[Array, Array, Array, Array]:
         rows = np.concatenate([touching[kept], heard])
         static = product(mix, product(rows[: kept.size] / stiffness, rows.T))
         static = np.concatenate([product(static[:, : kept.size], mix.T), static[:, kept.size :]], axis=1)
-        left = left_out(problem, points, static) if banded else np.zeros_like(static)
+        left = left_out(problem, points, static) if made_up else np.zeros_like(static)
         return rows, mix, (static + left)[:, : len(mix)], left
 
     tolerance = PLUCKED
-    while banded and tolerance > TOLERANCE * PLUCKED:
+    while made_up and tolerance > TOLERANCE * PLUCKED:
         found = reduced(*plucked(touching, tolerance))
         if positive(found[-1][:, : len(touching)]):
             return found
@@ -52,7 +53,7 @@ def few_rows(
 
 
 def plucked(rows: Array, tolerance: float) -> tuple[NDArray[np.int64], Array]:
-    """`skeleton` of rows whose modes are weighed as a pluck moves them, n as 1/n^2; to a tolerance in heights of it."""
+    """`skeleton` of rows whose modes are weighed as a pluck moves them, n by 1/n^2; to a tolerance in heights of it."""
     n = np.arange(1.0, rows.shape[1] + 1.0)
     return skeleton(rows / (n * n), tolerance, 1.0)
 

@@ -10,11 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.compiled import called_by_python
-from engine.physics import block, contact, rank, statics
-from engine.physics.barrier import ContactPoints
+from engine.physics import block, contact, modal, rank, statics
+from engine.physics.barrier import Barrier, ContactPoints, Polynomial
 from engine.physics.contact import PLAIN, SHIPPED
-from engine.physics.problem import Contact, Pickup
-from engine.physics.string import Array, String
+from engine.physics.excitation import Excitation, pulse
+from engine.physics.hearing import heard
+from engine.physics.problem import Contact, Pickup, Problem
+from engine.physics.string import Array, Loss, String
 
 RATE = 48_000.0
 
@@ -146,6 +148,42 @@ def test_rows_that_depend_on_nothing_are_kept_as_they_are() -> None:
     assert (mix == np.eye(9)).all()
     kept, mix = rank.skeleton(np.concatenate([rows, 2.0 * rows[:3]]))
     assert kept.size == 9
+
+
+@pytest.mark.parametrize("length", [0.1, 0.44, 0.88, 2.5])
+@pytest.mark.parametrize("count", [1, 3, 10, 24])
+def test_few_rows_do_where_the_rest_is_made_up_for(length: float, count: int) -> None:
+    d = modal.design(over_a_bridge(length, count), RATE, band=20_000.0)
+    mix, left = d.coefficients.mix[:, :count], d.coefficients.remainder[:, :count]
+    assert len(mix) <= min(count, d.modes.wavenumber.size, 6)
+    assert np.linalg.eigvalsh(left).min() > 0.0
+    stiffness = 8.0 * d.coefficients.spring[: d.modes.wavenumber.size]
+    touching = mix.T @ d.coefficients.rows[: len(mix), : stiffness.size]
+    answer = touching / stiffness @ touching.T + left
+    exact = statics.compliance(d.problem.string, d.points.position, d.points.position)
+    assert np.abs(answer - exact).max() <= 1.1 * statics.MARGIN * exact.max()
+
+
+@pytest.mark.parametrize("count", [10, 24])
+def test_few_rows_sound_as_many_do(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for height in (rank.PLUCKED, 1e-9):
+        monkeypatch.setattr(rank, "PLUCKED", height)
+        d = modal.design(over_a_bridge(0.88, count), 2.0 * RATE, band=20_000.0)
+        force = pulse(d.problem.excitation, d.rate, 3000)
+        run = modal.run(d, force, at=np.zeros(0, np.int64))
+        found.append((len(d.coefficients.mix), heard(d.problem.pickups, run)[:, 0]))
+    (few, got), (many, wanted) = found
+    assert few < many - 2
+    assert np.abs(run.log.force).max() > 0.01
+    assert np.std(got - wanted) <= 3e-3 * np.std(wanted)
+
+
+def over_a_bridge(length: float, count: int) -> Problem:
+    """A sitar's string of some length over so many points, heard by its body."""
+    string = String(length, 5.55e-4, 58.8, 7.95e-5, Loss(0.6, 6.5e-3, 0.0, 5e-6))
+    bridge = Barrier(Polynomial((0.0, 0.0, -0.75)), 0.0, 0.03, count)
+    return Problem(string, bridge, Contact(1e8), Excitation(0.15, 1.0, 2e-3), (Pickup(0.0, "body_force"),))
 
 
 @pytest.mark.parametrize("stiffness", [0.0, 7.95e-5, 1.0])

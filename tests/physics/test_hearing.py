@@ -20,7 +20,6 @@ from engine.physics.modes import shape as shape_of
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.record import Run
 from engine.physics.reference import cholesky, iterative, newton_modal
-from engine.physics.responses import answer_forces
 from engine.physics.string import Array, Loss
 
 RATE = 48_000.0
@@ -90,9 +89,7 @@ def test_it_is_the_pull_less_what_the_modes_carry_to_the_end(rate: float, low: f
     """
     bridge = Barrier(Polynomial((0.0, 0.0, -0.75)), 0.0, 0.03, 5)
     problem = replace(sitar(Loss(0.0)), barrier=bridge, pickups=ENDS)
-    d, length = modal.design(problem, rate, band=20_000.0), problem.string.length
-    d.coefficients.remainder[:], d.coefficients.direct[:] = 0.0, 0.0  # modes are all that is meant here
-    answer_forces(d.coefficients, np.zeros(d.coefficients.forward.size))
+    d, length = modal.design(problem, rate, band=20_000.0, made_up=False), problem.string.length
     n = np.arange(1, d.modes.wavenumber.size + 1)
     shape = 2e-3 * np.sin(n * np.pi * 0.85) / n**2
 
@@ -102,8 +99,7 @@ def test_it_is_the_pull_less_what_the_modes_carry_to_the_end(rate: float, low: f
     run = modal.run(d, np.zeros(round(0.05 * rate)), at=NEVER, initial=initial)
     body, _, pull, _ = heard(ENDS, run).T
     weight = problem.string.density / d.modes.wavenumber / (0.5 * problem.string.density * length)
-    c, size = d.coefficients, d.modes.wavenumber.size
-    felt = c.mix[:, : d.points.height.size].T @ (c.rows[: len(c.mix), :size] @ weight)  # as the kernel has the points
+    felt = shape_of(d.modes.wavenumber, d.points.position) @ weight
     formula = pull - run.log.force @ (felt + d.points.position / length)
 
     def above(one: Array, other: Array, least: float, most: float) -> float:
