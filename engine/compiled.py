@@ -109,6 +109,11 @@ def compiled_apart(function: Any, *arguments: Any) -> None:
         parts.apart(function, *arguments)
 
 
+def plain(function: F) -> F:
+    """A compiled function as Python has it, for where it is called so seldom that compiling takes longer."""
+    return getattr(function, "py_func", function)
+
+
 def _compile(function: F, **options: Any) -> F:
     module.declared += 1
     return numba.njit(**{**FLAGS, **options})(function)  # type: ignore[no-any-return]
