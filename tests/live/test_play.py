@@ -178,6 +178,7 @@ def test_what_the_card_refuses(
     [
         (["nosuch"], 3, ("nosuch", "sitar")),
         (["sitar", "--block-size", "1"], 2, ("--block-size", "8 to")),
+        (["sitar", "--cores", "3"], 2, ("--cores = 3", "1 or 2")),
         (["sitar", "--latency", "soon"], 2, ("--latency", "low")),
         (["sitar", "--latency", "9 s"], 2, ("--latency", "5 s")),
         (["sitar", "--seconds", "0"], 2, ("--seconds",)),
