@@ -34,13 +34,12 @@ from virtual_card import jack_server, missing
 
 import engine
 from engine import messages as midi
-from engine.compiled import now, write_shared
+from engine.compiled import now
 from engine.live.audio.cards import choose
 from engine.live.audio.stream import Stream
 from engine.live.helper import Helper, refusal
 from engine.live.player import Player
 from engine.live.thread.block import run_block
-from engine.opened import address
 from engine.synth.crew import HELP, WAIT
 
 RATE, PRIORITY = 48_000, 30
@@ -97,7 +96,7 @@ def in_turns(player: Player, helper: Helper, count: int, seconds: float, turn: f
     rows: Rows = {False: [], True: []}
     end, helping = time.monotonic() + seconds, False
     while time.monotonic() < end or helping:
-        write_shared(address(helper.crew.order), HELP if helping else WAIT)
+        helper.order(HELP if helping else WAIT)
         strike(player, count)
         player.new_blocks()
         time.sleep(turn)

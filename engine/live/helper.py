@@ -83,7 +83,7 @@ class Helper:
         thread = self._audio_thread()
         if thread != self._known:
             self._known, self._seen = thread, time.monotonic()
-            self._order(WAIT)
+            self.order(WAIT)
         if thread and not self.helps and self._seen:
             self._follow(thread)
 
@@ -106,14 +106,15 @@ class Helper:
         except OSError as error:
             self._refuse(f"the system does not give it the priority of the sound card's thread ({error.strerror})")
             return
-        self._order(HELP)
+        self.order(HELP)
         self._say(f"a second core helps where {self._least} strings sound or more")
 
     def _refuse(self, why: str) -> None:
         self._seen = 0.0
         self._say(f"no second core: {why}")
 
-    def _order(self, order: int) -> None:
+    def order(self, order: int) -> None:
+        """What it is to do from now on, of synth/crew.py."""
         write_shared(address(self.crew.order), order)
 
     def close(self) -> None:
@@ -121,7 +122,7 @@ class Helper:
         thread, self._thread = self._thread, None
         if thread is None:
             return
-        self._order(LEAVE)
+        self.order(LEAVE)
         thread.join(PATIENCE)
         if thread.is_alive():
             _kept.append(self._player)

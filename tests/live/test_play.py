@@ -137,6 +137,16 @@ def test_it_ends_in_time_and_without_midi(server: Server, tmp_path: Path) -> Non
 
 
 @needs_jack
+def test_a_second_core_is_asked_for_and_it_is_said_what_became_of_it(server: Server, tmp_path: Path) -> None:
+    """This server's clients have no real-time priority, unless the system gives it to all."""
+    with playing(server.environment, tmp_path, "plain", "--midi", "none", "--cores", "2", "--seconds", "4") as program:
+        assert program.process.wait(60.0) == 0
+    said = [line for line in program.all.splitlines() if "second core" in line]
+    assert len(said) == 1, program.all
+    assert said[0].startswith(("note: no second core: ", "note: a second core helps where 32 strings sound or more"))
+
+
+@needs_jack
 def test_a_keyboard_that_is_not_plugged_in_is_waited_for(server: Server, tmp_path: Path) -> None:
     with playing(server.environment, tmp_path, "plain", "--midi", "nosuch", "--seconds", "0.5") as program:
         assert program.process.wait(60.0) == 0
@@ -178,6 +188,7 @@ def test_what_the_card_refuses(
     [
         (["nosuch"], 3, ("nosuch", "sitar")),
         (["sitar", "--block-size", "1"], 2, ("--block-size", "8 to")),
+        (["sitar", "--cores", "3"], 2, ("--cores = 3", "1 or 2")),
         (["sitar", "--latency", "soon"], 2, ("--latency", "low")),
         (["sitar", "--latency", "9 s"], 2, ("--latency", "5 s")),
         (["sitar", "--seconds", "0"], 2, ("--seconds",)),

@@ -19,6 +19,7 @@ from live.jack import jack_server, needs_jack
 from live.program import BEGINNING, PLACES, program
 
 from engine.live.audio.locked import lock_memory
+from engine.live.helper import refusal
 
 if missing():
     pytest.skip(missing(), allow_module_level=True)
@@ -120,7 +121,16 @@ def session(player, play):
 RATE = 48000
 
 
-def test_no_rule_is_broken_and_no_new_page_touched_on_a_thread_without_a_sound_server() -> None:
+# A second core that helps from the first string on, or nobody where there is one core only.
+HELPED = """
+from engine.live.helper import HELP, Helper
+helper = Helper(player, lambda text: None, least=1)
+helper.order(HELP)
+"""
+
+
+@pytest.mark.parametrize("helped", [False, True])
+def test_no_rule_is_broken_and_no_new_page_touched_on_a_thread_without_a_sound_server(helped: bool) -> None:
     """JACK's library may lock a program's memory by itself: here nobody does, and huge pages are not given away."""
     code = """
 import threading, numpy as np
@@ -128,6 +138,8 @@ from engine.live.thread import callback
 libc.prctl(41, 1, 0, 0, 0)  # PR_SET_THP_DISABLE
 player, out, call = Player(RATE, 128), np.full((128, 2), 0, np.float32), guarded(callback.audio.address)
 post = np.array([player.address])
+helper = None
+HELPED
 def play(blocks):
     for _ in range(blocks):
         call(0, out.ctypes.data, 128, 0, 0, post.ctypes.data)
@@ -135,13 +147,15 @@ threading.stack_size(1 << 20)
 thread = threading.Thread(target=session, args=(player, play))
 thread.start()
 thread.join()
-tell(**guard_told())
+tell(**guard_told(), shared=bool(helper and helper.crew.due[0]))
 """
+    code = code.replace("HELPED", HELPED if helped else "")
     done = under_guard(BEGINNING + WRAPPED + f"RATE = {RATE}\n" + SESSION + code)
     assert (done.returncode, done.stderr) == (0, "")
     told = json.loads(done.stdout)
     assert told["blocks"] >= 250
     assert told["faults"] == 0
+    assert told["shared"] == (helped and not refusal())
 
 
 @needs_jack
