@@ -86,7 +86,9 @@ def test_the_wheel_carries_the_engine_and_nothing_else(wheel: Path) -> None:
     named = {"jawari/__init__.py", "jawari/py.typed"}
     brought = {name for name in names if name.startswith("engine/shipped/")}
     page = {str(f.relative_to(ROOT)) for f in (ROOT / "engine" / "edit" / "page").iterdir()}
-    assert names - brought == (sources - {"engine/jawari/__init__.py"}) | presets | page | {"engine/py.typed"} | named
+    glue = {str(f.relative_to(ROOT)) for f in (ROOT / "engine" / "export").rglob("*.[ch]")} | {"engine/export/LICENSE"}
+    package = (sources - {"engine/jawari/__init__.py"}) | {"engine/py.typed"}
+    assert names - brought == package | presets | page | glue | named
 
 
 def test_the_wheel_brings_machine_code_where_it_can_be_made(wheel: Path) -> None:

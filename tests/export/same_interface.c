@@ -1,6 +1,8 @@
 /* That our declarations of LV2 are those of its own headers: compiled where these are installed. */
 
+#define lv2_descriptor our_descriptor /* both declare it */
 #include "interface.h"
+#undef lv2_descriptor
 
 #include <lv2/atom/atom.h>
 #include <lv2/core/lv2.h>

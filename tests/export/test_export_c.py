@@ -17,18 +17,22 @@ from export.exporting import (
     PRESETS,
     RAGGED,
     RATE,
+    SECONDS,
     built,
     code,
     expected,
     image_of,
     library,
+    rack,
     written,
 )
 from live import guard
 
-from engine import aligned, cli
-from engine.export.code import SYMBOLS
+from engine import aligned, cache, cli
+from engine.export.code import SYMBOLS, kept
+from engine.export.image import image
 from engine.export.memory import DAMAGED, HEAD, MISPLACED, OTHER_RATE, OTHER_VERSION, Head
+from engine.export.targets import target_of
 from engine.layout import fields_of
 from engine.processor import LEVELS, known
 from engine.synth.instrument import Instrument
@@ -91,6 +95,8 @@ def test_arm_plays_the_same_bits(name: str, folder: Path) -> None:
     compiler, emulator = shutil.which("aarch64-linux-gnu-gcc"), shutil.which("qemu-aarch64")
     if not compiler or not emulator:
         pytest.skip("nothing runs ARM's code: apt install qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross")
+    if SECONDS < 20 and cache.read(kept(target_of("linux-aarch64"))) is None:
+        pytest.skip("ARM's code takes half a minute to compile: JAWARI_EXPORT_SECONDS=20 has it made")
     program = built(folder, "linux-aarch64", compiler, "-static")
     sound, said = played([emulator, str(program)], (name,), folder, 0, 1, 1, 100)
     assert said.strip().endswith("level 0")
@@ -214,6 +220,36 @@ def test_a_parameter_that_is_none_or_no_number_moves_nothing(folder: Path) -> No
     assert np.array_equal(made.run(3000), untouched.run(3000))
     made.code.jawari_turn(made.at, 0, 1e9)  # beyond its range: at its end
     assert np.isfinite(made.run(3000)).all()
+
+
+def test_every_rate_is_an_instrument_of_its_own(folder: Path) -> None:
+    whole = image(rack("prepared"), (44_100.0, 96_000.0))
+    for rate in (96_000, 44_100):
+        made, inst = Opened(folder, whole, rate), Instrument("prepared", rate)
+        made.send(7, 0x90, 55, 100)
+        inst.schedule(7, [0x90, 55, 100])
+        out = np.zeros((3000, 2), np.float32)
+        inst.run(out)
+        assert out.any()
+        assert np.array_equal(made.run(3000), out)
+    assert Opened(folder, whole, RATE).result == OTHER_RATE
+
+
+def test_random_messages_and_parameters_do_no_harm(folder: Path) -> None:
+    made, chance = Opened(folder, image_of("prepared")), np.random.default_rng(7)
+    for _ in range(40):
+        for _ in range(200):
+            made.send(int(chance.integers(-(1 << 31), 1 << 31)) >> int(chance.integers(32)), *chance.bytes(3))
+            made.code.jawari_send(
+                made.at, 3, bytes([0x80 | int(chance.integers(112)), *chance.integers(128, size=2)]), 3
+            )
+        made.code.jawari_turn(made.at, int(chance.integers(4)), float(chance.normal() * 10.0 ** chance.integers(-9, 9)))
+        assert np.isfinite(made.run(int(chance.integers(1, 2000)))).all()
+    made.code.jawari_reset(made.at)
+    untouched = Opened(folder, image_of("prepared"))
+    for one in (made, untouched):
+        one.send(0, 0x90, 55, 100)
+    assert np.array_equal(made.run(2000), untouched.run(2000))
 
 
 def test_a_part_that_is_taken_plays(folder: Path) -> None:

@@ -47,8 +47,9 @@ def write(order: Export, folder: Path) -> None:
     (work / "shape.h").write_text(shape(order), encoding="utf-8")
     for source in ("interface.h", "plugin.c"):
         (work / source).write_bytes((ROOM / "lv2" / source).read_bytes())
-    linking.library(order.target, work, [work / "plugin.c", work / CODE], folder / binary, "lv2_descriptor")
-    shutil.rmtree(work)
+    linking.library(order.target, work, [work / "plugin.c", work / CODE], work / binary, "lv2_descriptor")
+    (work / binary).rename(folder / binary)
+    shutil.rmtree(work)  # with what linkers leave beside a library
     (folder / "manifest.ttl").write_text(manifest(order, binary), encoding="utf-8")
     (folder / DESCRIPTION).write_text(description(order), encoding="utf-8")
     (folder / "LICENSE").write_text(licence(), encoding="utf-8")
