@@ -14,6 +14,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -95,9 +96,8 @@ class Code:
         machine = llvm.Target.from_triple(triple).create_target_machine(jit=True)
         empty = llvm.parse_assembly(f'target triple = "{triple}"\n')
         self._engine = llvm.create_mcjit_compiler(empty, machine, use_lmm=numba.config.USE_LLVMLITE_MEMORY_MANAGER)
-        for size in facts["sizes"]:
-            self._engine.add_object_file(llvm.ObjectFileRef.from_data(whole[:size]))
-            whole = whole[size:]
+        for one in objects(content):
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(one))
         self._engine.finalize_object()
         self._found = {name: self._engine.get_function_address(name) for name in self._returning}
         if not all(self._found.values()):
@@ -211,6 +211,13 @@ def sealed(objects: Sequence[bytes], returning: dict[str, bool]) -> bytes:
     whole = b"".join(objects)
     head = {"digest": hashlib.sha256(whole).hexdigest(), "entries": returning, "sizes": [len(one) for one in objects]}
     return json.dumps(head).encode() + b"\n" + whole
+
+
+def objects(content: bytes) -> list[bytes]:
+    """The object files in what is kept."""
+    head, _, whole = content.partition(b"\n")
+    ends = [0, *accumulate(json.loads(head)["sizes"])]
+    return [whole[start:end] for start, end in pairwise(ends)]
 
 
 def joined(*pieces: bytes) -> bytes:

@@ -16,7 +16,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -116,16 +115,9 @@ def test_it_needs_nothing_but_the_c_library(whole: bytes) -> None:
     assert not re.search(rb"_?Py(_[A-Z]|[A-Z][a-z]+_)", code)  # the interpreter's names; two letters come by chance
 
 
-def objects(whole: bytes) -> list[bytes]:
-    """The object files of a module."""
-    head, _, code = whole.partition(b"\n")
-    ends = np.cumsum([0, *json.loads(head)["sizes"]])
-    return [code[start:end] for start, end in pairwise(ends)]
-
-
 def all_symbols(whole: bytes) -> list[tuple[str, bool]]:
     """Of all its object files."""
-    return [found for code in objects(whole) for found in symbols(code)]
+    return [found for code in module.objects(whole) for found in symbols(code)]
 
 
 def symbols(code: bytes) -> list[tuple[str, bool]]:
@@ -298,7 +290,7 @@ def test_a_helper_of_other_sources_makes_nothing() -> None:
 def test_a_part_made_in_this_process_plays_what_a_helper_s_does(whole: bytes) -> None:
     head = json.loads(whole.partition(b"\n")[0])
     here = module.part(1, PROCESSOR)
-    mixed = module.Code(module.sealed([objects(whole)[0], *objects(here)], head["entries"]))
+    mixed = module.Code(module.sealed([module.objects(whole)[0], *module.objects(here)], head["entries"]))
     play = "engine.synth.renderer.play"
     for name in ("slap-bass", "prepared"):
         inst, heard = Instrument(load_preset(name), polyphony=4), []
@@ -361,7 +353,7 @@ DAMAGE: dict[str, Callable[[Path, bytes], None]] = {
     "a folder": _folder,
     "sealed, and no object file": _other(lambda whole: whole.replace(b"\x7fELF", b"\x7fELE")),
     "sealed, and no list of entries": _other(lambda whole: b"\xff\xfe" + whole),
-    "sealed, and an entry is missing": _other(lambda whole: module.sealed(objects(whole), {"gone": True})),
+    "sealed, and an entry is missing": _other(lambda whole: module.sealed(module.objects(whole), {"gone": True})),
     "sealed, and nothing in it": _other(lambda whole: b""),
 }
 

@@ -46,10 +46,12 @@ def program(folder: Path, processor: Processor, compiler: str) -> Path:
     if content is None:
         content = module.make(processor)
         disk.write(name, content)
-    code, built = folder / "module.o", folder / f"player-{processor.family}"
-    code.write_bytes(content.partition(b"\n")[2])
+    built, files = folder / f"player-{processor.family}", []
+    for number, code in enumerate(module.objects(content)):
+        files.append(folder / f"part{number}.o")
+        files[-1].write_bytes(code)
     static = [] if processor == PROCESSOR else ["-static"]
-    command = [compiler, "-O1", "-Wall", "-Wextra", "-Werror", *static, "-o", built, SOURCE, code, "-lm"]
+    command = [compiler, "-O1", "-Wall", "-Wextra", "-Werror", *static, "-o", built, SOURCE, *files, "-lm"]
     subprocess.run(command, check=True)
     return built
 
