@@ -13,11 +13,12 @@ from engine.elementary import exp2
 from engine.errors import PhysicsError
 from engine.layout import Arena, lay, size_of
 from engine.physics.excitation import Excitation
+from engine.physics.network.bodies import playable
 from engine.physics.network.hanging import hang
 from engine.physics.network.loading import loaded, rebent
 from engine.physics.network.meetings import LINK, OBSTACLE, Meeting, meetings
 from engine.physics.network.memory import NOBODY, Strand
-from engine.physics.network.parts import Against, Blow, Body, Finger, Link, PortLike, Strung, Travel
+from engine.physics.network.parts import Against, Blow, Finger, Link, PortLike, Strung, Travel
 from engine.physics.network.weaving import Writers, planes_of, put, strand_of
 from engine.physics.problem import Problem
 from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Played, Plucking
@@ -88,19 +89,12 @@ def _refuse_part(where: str, part: Played) -> None:
         raise PhysicsError(f"{where}.listening", len(strung.listening), limit, "leave them out")
     if strung.excitation is not None or any(isinstance(port, Blow | Finger) for port in strung.ports):
         raise PhysicsError(f"{where}.ports", "an exciter", "keys strike the strings", "name it as the exciter")
+    if part.rattles:
+        limit = "what lies loose on a string is not played yet"
+        raise PhysicsError(f"{where}.ports", len(part.rattles), limit, "leave out its rattle")
     if not 1 <= len(part.courses) <= MOST_COURSES:
         limit = f"a key has 1 to {MOST_COURSES} strings"
         raise PhysicsError(f"{where}.courses", len(part.courses), limit, "give as many")
-
-
-def playable(body: Body, rate: float) -> Body:
-    """The body with those of its modes that a sample rate has room for."""
-    kept = tuple(mode for mode in body.modes if mode.frequency < 0.45 * rate)
-    if body.modes and not kept:
-        lowest = min(mode.frequency for mode in body.modes)
-        limit = f"no mode of the body lies below {0.45 * rate:g} Hz"
-        raise PhysicsError("body.frequency", lowest, limit, "lower one, or raise the sample rate")
-    return replace(body, modes=kept)
 
 
 def design_choirs(preset: Preset, tuning: Tuning, rate: float, only: Collection[int] | None = None) -> list[Voiced]:

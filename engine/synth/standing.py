@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from engine.layout import Arena, Rows, lay, rows_of, seen, size_of
+from engine.physics.network.bodies import playable
 from engine.physics.network.gathering import gather
 from engine.physics.network.memory import GONE, Island
 from engine.physics.network.parts import Hammer
 from engine.physics.network.weaving import Writers, put, standing
 from engine.preset.assembly import Assembly, Blowing
-from engine.synth.choirs import playable
 from engine.synth.keys import BAND
 from engine.synth.memory import Choir, Ear, Joint
 from engine.synth.strings import KeyStrings
