@@ -14,9 +14,9 @@ PINS = bootstrap.ROOT / "scripts" / "constraints.txt"
 
 
 def declared() -> list[Requirement]:
-    """Every package of pyproject.toml, but for the project's own extras."""
+    """Every package of pyproject.toml that checks use: not the project's own extras, nor other systems' compiler."""
     project = tomllib.loads((bootstrap.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extra = [line for lines in project["optional-dependencies"].values() for line in lines]
+    extra = [line for name, lines in project["optional-dependencies"].items() if name != "export" for line in lines]
     return [one for one in map(Requirement, [*project["dependencies"], *extra]) if one.name != "jawari"]
 
 

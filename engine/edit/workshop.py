@@ -28,7 +28,7 @@ from engine.synth.instrument import Instrument
 from engine.synth.keys import design_key
 from engine.synth.memory import FREE, KEYS
 from engine.synth.shaping import Making
-from engine.synth.strings import FILES, SHAPE_OF
+from engine.synth.strings import GOES_ON, SHAPE_OF
 from engine.units import db_to_gain
 
 REST = 0.3  # s that nothing is wished for before keys are rehearsed
@@ -228,9 +228,9 @@ class Workshop:
 def kind_of(instrument: Instrument) -> Kind:
     """What two designs must have in common so that strings go on (takeover.py)."""
     m = instrument.machine
-    return SHAPE_OF[int(m.model)], float(m.rate), int(m.oversample)
+    return int(SHAPE_OF[int(m.model)]), float(m.rate), int(m.oversample)
 
 
 def goes_on(old: Instrument, new: Instrument) -> bool:
     """Whether strings of one go on in the other; those of some models never do."""
-    return kind_of(old) == kind_of(new) and bool(getattr(FILES[int(new.machine.model)], "GOES_ON", True))
+    return kind_of(old) == kind_of(new) and bool(GOES_ON[int(old.machine.model)] and GOES_ON[int(new.machine.model)])

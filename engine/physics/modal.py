@@ -5,7 +5,6 @@ one-state-pair form, where contact sits at whole steps and the quadratised force
 
     (L) y* = 2 R cos(w k) y - R^2 y- + (k^2/m) C f          (P) free = V y*
     (S) forces of all points at once, block.py              (U) y+ = y* + (k^2/m) C V'F,  u+ = V y+ + N F
-
 V = Q B is of low rank (rank.py): B is projected and pushed, Q gives the points. N is what the modes leave out of the
 string's answer to a force that rests (statics.py): it comes at once and is forgotten, as of a mode that is all loss.
 

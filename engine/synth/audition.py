@@ -12,46 +12,17 @@ from typing import Any
 import numpy as np
 
 from engine import messages as midi
-from engine.compiled import entry, single_rows
 from engine.elementary import log10
-from engine.layout import Arena, Cube, Matrix, Singles, Vector, lay, record, seen, size_of
-from engine.opened import address, at
+from engine.layout import Arena, lay, seen, size_of
 from engine.physics.linear import total
+from engine.synth.booth import Booth, attend
 from engine.synth.budget import NOTE
 from engine.synth.rehearsal import HOP, LOUDNESS, MOMENT, REHEARSAL, REHEARSED
-from engine.synth.renderer import play
 from engine.synth.ring import push
-from engine.synth.weighting import OFFSET, k_weighting, weigh
+from engine.synth.weighting import OFFSET, k_weighting
 
 APART = 7  # keys from one that is played to the next
 LOUDER = 3.0  # dB above the mean that none may be
-
-
-@record
-class Booth:
-    """What listens to an instrument: its sound, hop by hop, through the ear's weighting."""
-
-    machine: int  # its address
-    sides: int
-    sound: Singles
-    filters: Matrix
-    weighted: Cube
-    power: Vector
-
-
-booth_at = at(Booth)
-
-
-@entry
-def attend(where: Any) -> None:
-    """Listen to what an instrument plays next: weighted power of every hop, all sides together."""
-    b = booth_at(where)
-    frames = b.sound.size // b.sides
-    block = single_rows(address(b.sound), frames, b.sides)
-    for n in range(b.power.size):
-        play(b.machine, frames, address(b.sound))
-        b.power[n] = 0.0
-        weigh(block, b.filters, b.weighted, b.power[n : n + 1])
 
 
 def loudness(machine: int, reset: Callable[[], None], ready: Sequence[int], rate: float, sides: int) -> float:

@@ -116,7 +116,7 @@ def answers(c: Crew) -> bool:
 @native
 def waited(c: Crew) -> bool:
     """Wait until that is so, but not for ever: a thread may be stopped, or not be run."""
-    for _ in range(PATIENCE):  # no clock: what is exported has none
+    for _ in range(PATIENCE):  # noqa: SIM110  compiled code has no any(); and no clock, which exports lack
         if answers(c):
             return True
     return False

@@ -266,11 +266,11 @@ def depth(m: Machine, v: Any) -> Any:
 
 
 @native
-def enter(m: Machine, v: Any, ago: Any, nodes: Any, count: Any) -> None:
+def enter(m: Machine, v: Any, ago: Any, shape: Any, count: Any) -> None:
     """Be where another string was so many steps ago; it may have had more nodes, or fewer."""
     mine = of_voice(m, v)
     mine.s.clock[0] = 3  # the newest is in level1, the one before it in level0
-    spread_nodes(nodes, count - 1, mine.s.level0 if ago else mine.s.level1, mine.c.stencil.intervals)
+    spread_nodes(shape, count - 1, mine.s.level0 if ago else mine.s.level1, mine.c.stencil.intervals)
 
 
 @native

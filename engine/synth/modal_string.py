@@ -264,12 +264,12 @@ def depth(m: Machine, v: Any) -> Any:
 
 
 @native
-def enter(m: Machine, v: Any, ago: Any, modes: Any, count: Any) -> None:
+def enter(m: Machine, v: Any, ago: Any, shape: Any, count: Any) -> None:
     """Be where another string was so many steps ago, as far as this one has its modes."""
     s = of_voice(m, v).s
     y = s.odd if ago else s.even
     for i in range(y.size):
-        y[i] = modes[i] if i < count else 0.0
+        y[i] = shape[i] if i < count else 0.0
 
 
 @native

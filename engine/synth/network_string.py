@@ -369,21 +369,3 @@ def pushes(m: Machine, v: Any, out: Any) -> Any:
     """What the obstacles under its first string push with; how many numbers."""
     p = at_place(of_voice(m, v), 0).points
     return summed(p.force[: p.obstacles], out)
-
-
-# What whoever goes on needs (GOES_ON); no choir is asked.
-
-
-@native
-def depth(m: Machine, v: Any) -> Any:
-    return 0.0
-
-
-@native
-def enter(m: Machine, v: Any, ago: Any, modes: Any, count: Any) -> None:
-    return
-
-
-@native
-def go_on(m: Machine, v: Any, lifted: Any, deep: Any) -> Any:
-    return 0.0

@@ -25,8 +25,8 @@ FILES = (modal_string, grid_string, best_string, network_string)
 MODELS: dict[str, int] = {file.NAME: number for number, file in enumerate(FILES)}  # by what presets call them
 GROUPS: tuple[type, ...] = tuple(file.PARTS for file in FILES)
 SHAPES = tuple(dict.fromkeys(file.SHAPE for file in FILES))
-SHAPE_OF = tuple(SHAPES.index(file.SHAPE) for file in FILES)  # what strings pass on
-GOES_ON = tuple(file.GOES_ON for file in FILES)  # whether to another design of themselves, whose shape is alike
+SHAPE_OF = np.array([SHAPES.index(file.SHAPE) for file in FILES])  # what strings pass on
+GOES_ON = np.array([file.GOES_ON for file in FILES])  # whether to another design of themselves, whose shape is alike
 
 
 class KeyStrings(NamedTuple):
