@@ -34,6 +34,8 @@ NEEDED = (
 CONSTRAINTS = ROOT / "scripts" / "constraints.txt"
 CLOCKED = ("tests/live", "tests/profiling", "tests/robustness", "tests/test_compiled.py")  # what reads a clock
 
+MARK = "mark.interpreted"
+
 Check = tuple[str, list[str], dict[str, str]]
 
 
@@ -136,10 +138,10 @@ def checks(args: argparse.Namespace, told: Sequence[str]) -> list[Check]:
     how = ["--hypothesis-profile=random"] if args.random else []
     # The sound card's thread is watched where there is a C compiler, and names are UTF-8 whatever the locale says.
     around = {"JAWARI_GUARD": "1", "PYTHONUTF8": "1"}
-    # One more than there are cores: whoever plays on the virtual sound card waits for it most of the time.
-    workers = str((os.cpu_count() or 1) + 1)
-    tests = [*python, "pytest", "-n", workers, "--dist", "loadgroup", "-m", "not alone", *how, *told]
+    tests = [*python, "pytest", "-n", "auto", "--dist", "loadgroup", "-m", "not alone", *how, *told]
     alone = [*python, "pytest", "-m", "alone"]
+    # No other file is even read: some play while they are, which takes minutes where every kernel is plain Python.
+    small = [str(file) for file in sorted((ROOT / "tests").rglob("test_*.py")) if MARK in file.read_text("utf-8")]
     if args.clock:
         places = [] if told else [str(Path(place)) for place in CLOCKED]
         return [(f"tests, clock {args.clock}", [*shifted_clock.shifted(args.clock), *tests, *places], around)]
@@ -153,7 +155,11 @@ def checks(args: argparse.Namespace, told: Sequence[str]) -> list[Check]:
         ("lint", [*python, "ruff", "check", "."], {}),
         ("format", [*python, "ruff", "format", "--check", "."], {}),
         ("types", [*python, "mypy"], {}),
-        ("kernels as plain Python", [*python, "pytest", "-n", "auto", "-m", "interpreted"], {"NUMBA_DISABLE_JIT": "1"}),
+        (
+            "kernels as plain Python",
+            [*python, "pytest", "-n", "auto", "-m", "interpreted", *small],
+            {"NUMBA_DISABLE_JIT": "1"},
+        ),
         ("tests that measure time", alone, around),
         ("tests", tests, around),
     ]

@@ -22,7 +22,7 @@ pytestmark = [
     ),
 ]
 
-SECONDS, SLICE = 12.0, 3.0  # with the page, and as long without, which is the control
+SECONDS, SLICE = 6.0, 3.0  # with the page, and as long without, which is the control
 ALLOWED = 0.005  # of the blocks more than without the page: a virtual machine stands still now and then
 TIMES = 2
 
