@@ -54,8 +54,9 @@ class JackWatch:
             self.see_off(lambda: self._library.jack_client_close(client))
 
     def see_off(self, close: Callable[[], None]) -> None:
-        """Close a client. It may hang in it for ever, but not the program: that of a dead server does (jack2, issue 395),
-        and so does, once in a while, one that the server tells something at that very moment.
+        """Close a client. It may hang in it for ever, but not the program.
+
+        That of a dead server does (jack2, issue 395); once in a while, one that is told something at that very moment.
         """
         thread = Thread(target=close, daemon=True)
         thread.start()
