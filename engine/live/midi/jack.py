@@ -14,7 +14,7 @@ from threading import Thread
 from engine.live.errors import PortError
 
 DO_NOT_START = 1  # JackNoStartServer
-PATIENCE = 1.0  # seconds
+PATIENCE, LONG = 1.0, 15.0  # s for which a client of a dead server, and of a living one, may take to close
 
 
 class JackWatch:
@@ -60,5 +60,5 @@ class JackWatch:
         """
         thread = Thread(target=close, daemon=True)
         thread.start()
-        thread.join(PATIENCE)
+        thread.join(LONG if self.alive else PATIENCE)
         JackWatch.stuck |= thread.is_alive()
