@@ -13,6 +13,7 @@ from engine.physics.problem import Problem
 from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Played, Plucking, Rattle
 from engine.preset.loader import Preset
 from engine.study.played import LOUD, silent
+from engine.synth.choirs import as_pulse
 from engine.synth.keys import of_key
 from engine.units import hz_to_key, key_to_note
 
@@ -87,10 +88,8 @@ def _sound(made: _Gathering, preset: Preset, assembly: Assembly, key: int, veloc
 def _on_key(preset: Preset, part: Played, pitch: float) -> tuple[Strung, Exciter]:
     """A string brought to a pitch with its barriers, and what strikes it there."""
     own, e = part.strung, part.exciter
-    pulse = Excitation(e.position, e.speed, 1.0) if isinstance(e, Blowing) else e
-    pulse = Excitation(pulse.position, pulse.slip, pulse.duration) if isinstance(pulse, Plucking) else pulse
     below = next((port for port in own.ports if isinstance(port, Against)), None)
-    asked = Problem(own.string, below.barrier if below else None, excitation=pulse)
+    asked = Problem(own.string, below.barrier if below else None, excitation=as_pulse(e))
     tuned = of_key(asked, part.keys, pitch, preset.tracking)
     ports: list[PortLike] = [port for port in own.ports if port is not below]
     if below and tuned.barrier:

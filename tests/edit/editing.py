@@ -12,6 +12,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+import soundfile
+from numpy.typing import NDArray
+
 import engine
 from engine.preset.files import OWN_FOLDER
 
@@ -48,6 +52,19 @@ class Editing:
     def said(self) -> str:
         """All of it."""
         return self._said.read_text(encoding="utf-8")
+
+    def rendered(self, take: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """What the card got of a take, from where a render of its MIDI begins, and that render."""
+        out = self.folder / "again.wav"
+        command = [sys.executable, "-m", "engine.cli", "render", "--midi", str(take), "--limit", "--bit-depth", "32f"]
+        done = subprocess.run(
+            [*command, "-o", str(out)], env=self.environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        live, rate = soundfile.read(take.with_suffix(".wav"), dtype="float32", always_2d=True)
+        again, _ = soundfile.read(out, dtype="float32", always_2d=True)
+        assert np.abs(live).max() > 0.01
+        return live[14 if rate == 48_000 else 25 :], again  # the oversampling's filter is late, a render is not
 
     def end(self, how: signal.Signals = signal.SIGINT) -> int:
         """Have it end; its exit code."""
