@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from engine.terminal import last_words
 
 GRACE = 0.1  # s in which the main thread may answer a signal itself
-_AGAIN = 0.02  # s after which a signal that came to nothing is sent once more
 
 _depth = 0  # carefree blocks within each other that the main thread is in
 _silent = False  # a worker: its parent tells
@@ -59,11 +56,7 @@ def end(number: int) -> None:
 
 
 def watch(*numbers: int) -> None:
-    """From now on, have a thread end carefree blocks whose main thread does not answer; tracebacks are not shown.
-
-    Where Python cannot raise an interrupt, in a callback from C, it drops it: then it is sent once more.
-    """
-    sys.unraisablehook = _once_more(sys.unraisablehook)
+    """From now on, have a thread end carefree blocks whose main thread does not answer."""
     if os.name == "nt":
         return  # there, only sockets wake
     heard, told = os.pipe()
@@ -78,17 +71,3 @@ def _listen(heard: int, numbers: tuple[int, ...]) -> None:
             time.sleep(GRACE)
             if may_end():
                 end(data[0])
-
-
-def _once_more(before: Any) -> Any:
-    """A hook for exceptions that nobody can catch: an interrupt among them is sent again instead of shown."""
-
-    def hook(unraisable: Any) -> None:
-        if issubclass(unraisable.exc_type, KeyboardInterrupt):
-            threading.Timer(_AGAIN, signal.raise_signal, (signal.SIGINT,)).start()
-        elif issubclass(unraisable.exc_type, SystemExit):
-            threading.Timer(_AGAIN, signal.raise_signal, (signal.SIGTERM,)).start()
-        else:
-            before(unraisable)
-
-    return hook

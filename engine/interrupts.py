@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import inf
+from typing import Any
 
 from engine.ending import end, may_end
 from engine.terminal import tell
 
 ENDINGS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 ECHO = 1.0  # s in which a further signal is an echo: wrappers send theirs to the group and to us
+_AGAIN = 0.02  # s after which a signal that came to nothing is sent once more
 
 
 class Stopped(SystemExit):
@@ -36,6 +39,11 @@ class _Ear:
             self.last = now
             raise KeyboardInterrupt if number == signal.SIGINT else Stopped(128 + number)
 
+    def hear_again(self, number: int) -> None:
+        """What was raised has reached nobody."""
+        self.last = -inf
+        signal.raise_signal(number)
+
     def hold(self, held: bool) -> None:
         self.held = held
         if self.waiting and not held:
@@ -46,6 +54,23 @@ class _Ear:
 _ear = _Ear()
 
 
+def _mind() -> None:
+    """Where Python cannot raise an interrupt, in a callback from C or a finalizer, it drops it: send it again then."""
+    before = sys.unraisablehook
+    if getattr(before, "minds", False):
+        return
+
+    def hook(unraisable: Any) -> None:
+        if issubclass(unraisable.exc_type, (KeyboardInterrupt, Stopped)):
+            number = unraisable.exc_value.code - 128 if unraisable.exc_type is Stopped else signal.SIGINT
+            threading.Timer(_AGAIN, _ear.hear_again, (number,)).start()
+        else:
+            before(unraisable)
+
+    hook.minds = True  # type: ignore[attr-defined]
+    sys.unraisablehook = hook
+
+
 def listen(*numbers: int) -> dict[int, object]:
     """Hear these signals from now on, except those that are ignored (nohup, jobs in the background); what was before.
 
@@ -53,6 +78,7 @@ def listen(*numbers: int) -> dict[int, object]:
     """
     if threading.current_thread() is not threading.main_thread():
         return {}
+    _mind()
     ours = [number for number in numbers if signal.getsignal(number) not in (signal.SIG_IGN, None)]
     return {number: signal.signal(number, _ear.hear) for number in ours}
 

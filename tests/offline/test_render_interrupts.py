@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
 import signal
@@ -135,6 +136,29 @@ def test_more_signals_can_be_an_ending() -> None:
         signal.raise_signal(signal.SIGQUIT)
     assert stop.value.code == 128 + signal.SIGQUIT
     signal.signal(signal.SIGQUIT, before)
+
+
+@pytest.mark.parametrize("number", interrupts.ENDINGS)
+def test_what_nobody_could_catch_is_raised_again(number: int, capfd: pytest.CaptureFixture[str]) -> None:
+    """As in llvmlite's callbacks while machine code is loaded: C has no exceptions, so Python drops them there."""
+    dropped = []
+
+    @ctypes.CFUNCTYPE(None)
+    def called_by_c() -> None:
+        dropped.append(number)
+        signal.raise_signal(number)
+        time.sleep(0.01)
+
+    @stoppable()
+    def run() -> None:
+        called_by_c()
+        time.sleep(20.0)
+
+    with pytest.raises((KeyboardInterrupt, Stopped)) as stop:
+        run()
+    assert dropped == [number]
+    assert stop.type is KeyboardInterrupt if number == signal.SIGINT else stop.value.code == 128 + number
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_what_is_held_comes_later_and_echoes_are_not_heard() -> None:

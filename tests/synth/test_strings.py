@@ -99,7 +99,7 @@ def test_the_function_of_a_machine_s_model_is_called(monkeypatch: pytest.MonkeyP
     inst = instrument("modal")
     files = [SimpleNamespace(added=function) for function in (first, second, third)]
     monkeypatch.setattr(strings, "FILES", files)
-    chosen = strings.of_its_model("added")
+    chosen = strings.of_its_model("added", apart=False)
 
     @called_by_python
     def call(address: int) -> int:
