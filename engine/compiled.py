@@ -65,6 +65,17 @@ def guarded(function: F) -> F:
     return _enter(function, alone=True)
 
 
+def called_with(*arguments: Any) -> Callable[[F], F]:
+    """For what Python calls with arrays of these types: in the engine's module. With others it is compiled by itself."""
+
+    def decorate(function: F) -> F:
+        if INTERPRETED or not module.inside(function):
+            return called_by_python(function)
+        return module.array_entry(_keep(_compile(function)), arguments)  # type: ignore[no-any-return]
+
+    return decorate
+
+
 def inlined(function: F) -> F:
     """The same for a small function that must dissolve into its caller."""
     return _compile(function, forceinline=True)
@@ -84,6 +95,8 @@ WORD, INT, LONG, SIZE, DOUBLE, POINTER = (
     types.float64,
     types.voidptr,
 )
+# And of numpy: arrays in one piece.
+VECTOR, MATRIX, INTEGERS = types.Array(DOUBLE, 1, "C"), types.Array(DOUBLE, 2, "C"), types.Array(WORD, 1, "C")
 
 
 def called_by_c(result: Any, *arguments: Any) -> Callable[[F], F]:

@@ -9,17 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import elementary
-from engine.compiled import called_by_python
+from engine.compiled import VECTOR, called_with
 
 Array = NDArray[Any]
 
 
-def _over_arrays(function: Callable[[Any], Any]) -> Callable[[Any], Array]:
-    @called_by_python
-    def replace(values: Any) -> None:
-        for i in range(values.size):
-            values[i] = function(values[i])
-
+def _over(replace: Callable[[Any], None], function: Callable[[Any], Any]) -> Callable[[Any], Array]:
     def applied(x: Any) -> Array:
         values = np.array(x, float, order="C")
         replace(values.reshape(-1))
@@ -29,9 +24,25 @@ def _over_arrays(function: Callable[[Any], Any]) -> Callable[[Any], Array]:
     return applied
 
 
-exp = _over_arrays(elementary.exp)
-sin = _over_arrays(elementary.sin)
-cos = _over_arrays(elementary.cos)
+@called_with(VECTOR)
+def _exp(values: Any) -> None:
+    for i in range(values.size):
+        values[i] = elementary.exp(values[i])
+
+
+@called_with(VECTOR)
+def _sin(values: Any) -> None:
+    for i in range(values.size):
+        values[i] = elementary.sin(values[i])
+
+
+@called_with(VECTOR)
+def _cos(values: Any) -> None:
+    for i in range(values.size):
+        values[i] = elementary.cos(values[i])
+
+
+exp, sin, cos = _over(_exp, elementary.exp), _over(_sin, elementary.sin), _over(_cos, elementary.cos)
 
 
 def power(x: Any, y: Any) -> Array:
@@ -41,7 +52,7 @@ def power(x: Any, y: Any) -> Array:
     return base
 
 
-@called_by_python
+@called_with(VECTOR, VECTOR)
 def _raise(base: Any, exponent: Any) -> None:
     for i in range(base.size):
         base[i] = elementary.power(base[i], exponent[i])

@@ -341,14 +341,15 @@ def _lower(target: _Target, name: str, door: Door) -> bool:
     facts = made.overloads[door.arguments].fndesc
     module = context.codegen().whole
     inner = context.declare_function(module, facts)
-    given = [context.get_value_type(kind) for kind in facts.argtypes]
+    given = context.get_arg_packer(facts.argtypes)
     returning = facts.restype != types.none
     number = context.get_value_type(door.result) if door.result else ir.IntType(64)
     nothing = context.get_argument_type(types.none)
-    outer = ir.Function(module, ir.FunctionType(number if returning else nothing, given), name)
+    outer = ir.Function(module, ir.FunctionType(number if returning else nothing, given.argument_types), name)
     builder = ir.IRBuilder(outer.append_basic_block())
     # Nothing here raises: what it says of that is never asked.
-    _, result = context.call_conv.call_function(builder, inner, facts.restype, facts.argtypes, outer.args)
+    values = given.from_arguments(builder, outer.args)
+    _, result = context.call_conv.call_function(builder, inner, facts.restype, facts.argtypes, values)
     if returning:
         builder.ret(context.cast(builder, result, facts.restype, door.result or types.int64))
     else:

@@ -13,22 +13,24 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
 import numba
+import numpy as np
 from numba.core import types
 from numba.core.registry import CPUDispatcher
+from numba.core.types.containers import BaseTuple
 
 from engine import cache as disk
 from engine import parts, processor, sources
 from engine.machine_code import INTERPRETED, fingerprint, tell_cold
 
 PACKAGE = Path(__file__).parent
-ENTRIES: dict[str, Entry | CEntry] = {}  # by the names of their doors
+ENTRIES: dict[str, Entry | CEntry | ArrayEntry] = {}  # by the names of their doors
 FOLLOWERS: list[Callable[[float], None]] = []  # are told how much of the module is made, 1 when it is
 declared = 0  # compiled functions, entries or not
 _lock = threading.RLock()
@@ -64,6 +66,54 @@ class CEntry:
     def address(self) -> int:
         """Where it is; made or loaded now, if it was not yet."""
         return code().address(self.symbol)
+
+
+class ArrayEntry(CPUDispatcher):  # type: ignore[misc]
+    """A function of arrays: Python's calls take the module's door where there is one and their types are its own."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        if at_hand():
+            words: list[Any] = []
+            if len(arguments) == len(self.given) and all(map(partial(_flat, words), self.given, arguments)):
+                return self.door(*words)
+        return super().__call__(*arguments)
+
+    @cached_property
+    def door(self) -> Any:
+        """What ctypes calls."""
+        return code().array_function(self.symbol, [kind for given in self.given for kind in _kinds(given)])
+
+
+def _flat(words: list[Any], kind: Any, value: Any) -> bool:
+    """Append what a C function is given of it; false if it is not of its kind."""
+    if isinstance(kind, BaseTuple):
+        return all(map(partial(_flat, words), kind, value))
+    if not isinstance(kind, types.Array):
+        words.append(float(value) if kind == types.float64 else int(value))
+        return True
+    if not (isinstance(value, np.ndarray) and value.dtype == kind.dtype.name and value.ndim == kind.ndim):
+        return False
+    if not (value.flags.c_contiguous and value.flags.writeable):
+        return False
+    words += (value.ctypes.data, *value.shape)
+    return True
+
+
+def _kinds(kind: Any) -> list[Any]:
+    """The same kinds as C has them."""
+    if isinstance(kind, BaseTuple):
+        return [one for part in kind for one in _kinds(part)]
+    if isinstance(kind, types.Array):
+        return [ctypes.c_void_p, *[ctypes.c_int64] * kind.ndim]
+    return [ctypes.c_double if kind == types.float64 else ctypes.c_bool if kind == types.boolean else ctypes.c_int64]
+
+
+def array_entry(function: Any, given: tuple[Any, ...]) -> Any:
+    """Put a compiled function of arrays among the entries."""
+    function.__class__ = ArrayEntry
+    function.symbol, function.given = parts.name_of(function), given
+    ENTRIES[function.symbol] = function
+    return function
 
 
 def entry(function: Any, alone: bool) -> Any:
@@ -113,6 +163,10 @@ class Code:
         result = ctypes.c_int64 if self._returning[name] else None
         return kind(result, *[ctypes.c_int64] * count)(self.address(name))
 
+    def array_function(self, name: str, kinds: Sequence[Any]) -> Any:
+        """The same of an entry that is given arrays."""
+        return ctypes.CFUNCTYPE(ctypes.c_int64 if self._returning[name] else None, *kinds)(self.address(name))
+
 
 def code() -> Code:
     """From a wheel or the cache, or else made, and kept."""
@@ -122,6 +176,19 @@ def code() -> Code:
             if not _here:
                 _here.append(_brought() or _kept() or _made())
     return _here[0]
+
+
+def at_hand() -> bool:
+    """Whether it is there, or need not be made to be."""
+    if not _here and (processor.shipped(processor.PROCESSOR.name).is_file() or (disk.folder() / name()).exists()):
+        code()
+    return bool(_here)
+
+
+def ready() -> None:
+    """Have it at hand, where code is compiled at all."""
+    if not INTERPRETED:
+        code()
 
 
 def _brought() -> Code | None:
@@ -183,7 +250,7 @@ def part(number: int, aim: processor.Processor) -> bytes:
     return sealed([made], {symbol: facts for symbol, facts in returning.items() if symbol in ENTRIES})
 
 
-def _part_of(found: Entry | CEntry) -> int:
+def _part_of(found: Entry | CEntry | ArrayEntry) -> int:
     return int(parts.in_second(found.function if isinstance(found, CEntry) else found))
 
 
@@ -232,6 +299,8 @@ def _door(found: Entry | CEntry) -> Any:
 
     if isinstance(found, CEntry):
         return Door(found.function, found.arguments, found.result)
+    if isinstance(found, ArrayEntry):
+        return Door(found, found.given)
     return Door(found, (types.int64,) * found.py_func.__code__.co_argcount)
 
 

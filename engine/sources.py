@@ -7,8 +7,8 @@ import hashlib
 import re
 from pathlib import Path
 
-_COMPILED = r"^ *@(native|called_by_python|entry|guarded|inlined|pasted|called_by_c)\b"
-_ENTRIES = r"^@(entry|guarded|called_by_c)\b"
+_COMPILED = r"^ *@(native|called_by_python|entry|guarded|inlined|pasted|called_by_c|called_with)\b"
+_ENTRIES = r"^@(entry|guarded|called_by_c|called_with)\b"
 _COMPILERS = ("elementary", "compiled", "machine_code", "module", "lowering", "front", "parts", "processor", "sources")
 
 

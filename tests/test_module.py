@@ -24,10 +24,12 @@ import numba
 import numpy as np
 import pytest
 from llvmlite import ir
+from numba.core.errors import NumbaError
 from synth.playing import SHIPPED
 
 from engine import Instrument, cache, compiled, load_preset, module, parts, sources
 from engine.compiled import floats, native
+from engine.physics import linear, modal
 from engine.processor import PROCESSOR, Processor
 from engine.synth.ring import push
 
@@ -82,7 +84,7 @@ def declared() -> set[str]:
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             for mark in getattr(node, "decorator_list", []):
                 name = mark.func if isinstance(mark, ast.Call) else mark
-                if getattr(name, "id", "") in ("entry", "guarded", "called_by_c"):
+                if getattr(name, "id", "") in ("entry", "guarded", "called_by_c", "called_with"):
                     found.add(f"{place}.{node.name}")
     return found
 
@@ -135,6 +137,46 @@ def symbols(code: bytes) -> list[tuple[str, bool]]:
             if info >> 4:  # not local
                 found.append((code[names + name :].partition(b"\0")[0].decode(), section != 0))
     return found
+
+
+def spd(size: int) -> Any:
+    """A matrix that has a factor."""
+    a = np.random.default_rng(size).standard_normal((size, size))
+    return a @ a.T + np.eye(size)
+
+
+def test_arrays_of_design_go_through_the_door_and_all_others_by_themselves(
+    monkeypatch: pytest.MonkeyPatch, whole: bytes
+) -> None:
+    """With the same bits, as with what is compiled for the test alone; what is no array is refused."""
+    monkeypatch.setattr(module, "_here", [module.Code(whole)])
+    by_itself = compiled.called_by_python(linear.solve.py_func)
+    went = []
+    monkeypatch.setitem(linear.solve.__dict__, "door", lambda *words: went.append(words))
+    for a, x in ((spd(5), np.arange(5.0)), (spd(1), np.ones(1))):
+        linear.solve(a, x)
+        assert went.pop() == (a.ctypes.data, *a.shape, x.ctypes.data, *x.shape)
+    monkeypatch.delitem(linear.solve.__dict__, "door")
+    for size in (1, 2, 7, 30):
+        a, x = spd(size), np.linspace(-1.0, 2.0, size)
+        b, y = a.copy(), x.copy()
+        linear.solve(a, x)
+        by_itself(b, y)
+        assert (a.tobytes(), x.tobytes()) == (b.tobytes(), y.tobytes())
+        turned, z = np.asfortranarray(spd(size)), np.linspace(-1.0, 2.0, size)
+        linear.solve(turned, z)
+        assert z.tobytes() == x.tobytes()
+    with pytest.raises(NumbaError):
+        linear.solve(a.tolist(), x.tolist())
+
+
+def test_a_tuple_of_arrays_goes_through_the_door() -> None:
+    c = modal.design(load_preset("sitar").problem, 48_000.0).coefficients
+    again = c._replace(**{name: np.zeros_like(getattr(c, name)) for name in ("answer", "ahead", "response")})
+    modal.answer.py_func(again, np.zeros(c.forward.size))
+    for name in ("answer", "ahead", "response"):
+        assert getattr(again, name).tobytes() == getattr(c, name).tobytes()
+        assert getattr(c, name).any()
 
 
 def test_an_address_of_this_process_is_found() -> None:

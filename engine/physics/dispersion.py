@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine import elementary, elementwise
-from engine.compiled import called_by_python, inlined
+from engine.compiled import DOUBLE, VECTOR, called_with, inlined
 from engine.elementary import sin
 from engine.layout import Vector
+from engine.opened import group_type
 from engine.physics.string import Array, String
 
 REACH = 4  # neighbours on each side that a difference may use near by: powers of the second difference
@@ -109,14 +110,14 @@ def difference(q: Any, taps: Any) -> None:
         taps[0] -= 2.0 * taps[j]
 
 
-@called_by_python
+@called_with(group_type(Elastic), DOUBLE, VECTOR, VECTOR, VECTOR)
 def taps_of(e: Elastic, tension: Any, value: Any, q: Any, taps: Any) -> None:
     """The taps of 4 Q at a tension; `value` and `q` hold REACH numbers meanwhile."""
     expand(e, tension, e.step, value, q)
     difference(q, taps)
 
 
-@called_by_python
+@called_with(group_type(Elastic), DOUBLE, DOUBLE, VECTOR, VECTOR, VECTOR)
 def extremes(e: Elastic, tension: Any, slower: Any, a: Any, loss: Any, found: Any) -> None:
     """The least Q and the largest Q + k S over the waves with symbols a, if the clock were `slower` so many times.
 

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.compiled import called_by_python, copy, inlined
+from engine.compiled import called_by_python, called_with, copy, inlined
 from engine.layout import Integers, Matrix, Vector
+from engine.opened import group_type
 from engine.physics import contact
 from engine.physics.barrier import Barrier, ContactPoints
 from engine.physics.contact import Law, Touch
@@ -241,7 +242,7 @@ def state(c: Coefficients) -> State:
     return s
 
 
-@called_by_python
+@called_with(group_type(Coefficients), group_type(State))
 def reset(c: Coefficients, s: State) -> None:
     """Back to static equilibrium, silent."""
     copy(c.rest, s.level0)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.compiled import called_by_python
+from engine.compiled import DOUBLE, VECTOR, WORD, called_with
 from engine.errors import PhysicsError
 from engine.physics.dispersion import (
     FEW,
@@ -160,7 +160,7 @@ def interpolation(x: float, spacing: float, intervals: int, points: int) -> tupl
     return int(interpolate(x, spacing, intervals, weights)), weights
 
 
-@called_by_python
+@called_with(DOUBLE, DOUBLE, WORD, VECTOR)
 def interpolate(x: Any, spacing: Any, intervals: Any, weights: Any) -> Any:
     """The same into `weights`; the first node.
 

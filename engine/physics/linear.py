@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled import called_by_python, native
+from engine.compiled import MATRIX, VECTOR, called_with, native
 from engine.physics.string import Array
 
 
@@ -36,7 +36,7 @@ def between(x: Array, at: Array, values: Array) -> Array:
     return np.where(x <= at[0], values[0], np.where(x >= at[-1], values[-1], inside))
 
 
-@called_by_python
+@called_with(MATRIX, MATRIX, MATRIX)
 def multiply(a: Any, b: Any, out: Any) -> None:
     """out += a @ b."""
     for i in range(a.shape[0]):
@@ -46,7 +46,7 @@ def multiply(a: Any, b: Any, out: Any) -> None:
                 out[i, j] += factor * b[k, j]
 
 
-@called_by_python
+@called_with(MATRIX, VECTOR)
 def solve(a: Any, x: Any) -> None:
     """x := a^-1 x for a symmetric positive definite a, whose upper half becomes its factor (Cholesky, a = U'U)."""
     n = x.size
@@ -80,7 +80,7 @@ def upper_solve(u: Any, x: Any) -> None:
         x[j] /= u[j, j]
 
 
-@called_by_python
+@called_with(MATRIX, MATRIX)
 def orthonormalise(q: Any, r: Any) -> None:
     """Rows of q become orthonormal, and r the upper triangle that gives back what they were: row j = sum r[i, j] q[i].
 
@@ -103,7 +103,7 @@ def orthonormalise(q: Any, r: Any) -> None:
             q[j, n] /= r[j, j]
 
 
-@called_by_python
+@called_with(MATRIX, MATRIX)
 def banded(a: Any, x: Any) -> None:
     """Columns of x := A^-1 x for a symmetric positive definite A with a[i, j] = A[i, i + j] (Cholesky, A = U'U)."""
     n, width = a.shape

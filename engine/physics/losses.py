@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import elementwise
-from engine.compiled import called_by_python, inlined, native
+from engine.compiled import MATRIX, VECTOR, WORD, called_with, inlined, native
 from engine.elementary import exp2
 from engine.physics.dispersion import HIGHEST, REACH, symbol
 from engine.physics.linear import orthonormalise, solve, upper_solve
@@ -145,7 +145,7 @@ def _programme(
     return LossFit(fitted.s0, offsets, fitted.weights, float(worst))
 
 
-@called_by_python
+@called_with(MATRIX, VECTOR)
 def upper_solve_into(table: Any, x: Any) -> None:
     """x := table^-1 x."""
     upper_solve(table, x)
@@ -176,7 +176,7 @@ def _taken(basis: Any, column: Any, factor: Any, error: Any, x: Any) -> Any:
     return total
 
 
-@called_by_python
+@called_with(MATRIX, WORD, WORD, VECTOR, MATRIX, MATRIX, VECTOR)
 def programme(basis: Any, heard: Any, every: Any, share: Any, rows: Any, tables: Any, found: Any) -> None:
     """The factors of rows of `basis` that come nearest to one in the first `heard` columns, and how near that is: e.
 

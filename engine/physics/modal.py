@@ -23,16 +23,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import elementwise
 from engine.aligned import zeros
-from engine.compiled import called_by_python, copy, inlined, native, plain
+from engine.compiled import VECTOR, called_by_python, called_with, copy, inlined, native, plain
 from engine.layout import Integers, Matrix, Vector
+from engine.opened import group_type
 from engine.pairs import accumulate, advance_twice, combine, look_ahead, near, push, push_twice, shift, whole
 from engine.physics import block, contact
 from engine.physics.barrier import ContactPoints
 from engine.physics.contact import Law, Touch
 from engine.physics.linear import product
-from engine.physics.modes import Modes, modes, pickup_row, poles, refuse_excess, shape, shares
+from engine.physics.modes import Modes, modes, pickup_row, poles, refuse_excess, released, shape, shares
 from engine.physics.problem import Problem
 from engine.physics.rank import few_rows
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
@@ -167,8 +167,14 @@ def design(
         ),
         rest_force=pressed.astype(dtype),
     )
-    answer_forces(coefficients, zeros(coefficients.forward.size, dtype))
+    answer(coefficients, zeros(coefficients.forward.size, dtype))
     return Design(problem, rate, m, points, coefficients)
+
+
+@called_with(group_type(Coefficients), VECTOR)
+def answer(c: Coefficients, scratch: Any) -> None:
+    """Its responses, from the other tables."""
+    answer_forces(c, scratch)
 
 
 def state(c: Coefficients) -> State:
@@ -227,23 +233,9 @@ def begin(c: Coefficients, s: State) -> None:
     s.owed[0], s.owed[1], s.owed[2], s.clock[0] = 0, 2, 0, 0
 
 
-def released(d: Design, initial: Callable[[Array], Array]) -> tuple[Array, Array]:
-    """Modal values of a string that is held in the shape `initial`(x) and let go at t = 0, then and the step before.
-
-    Sine coefficients by the trapezoidal rule on a grid fine enough for every mode; the step before t = 0 is the
-    free motion run backwards, so that modes leave with exactly zero velocity.
-    """
-    string, b, k = d.problem.string, d.modes.wavenumber, 1.0 / d.rate
-    intervals = 8 * b.size
-    x = np.arange(1, intervals) * (string.length / intervals)
-    y = product(shape(b, x).T, initial(x)) * (2.0 / intervals)
-    w, sigma = d.modes.frequency, d.modes.decay
-    return y, y * elementwise.exp(sigma * k) * (elementwise.cos(w * k) - sigma / w * elementwise.sin(w * k))
-
-
 def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
     """Let the string go from that shape."""
-    y, earlier = released(d, initial)
+    y, earlier = released(d.problem.string, d.modes, d.rate, initial)
     reset(d.coefficients, s)
     s.even[: y.size], s.odd[: y.size] = y, earlier
     s.touch.force[:], s.earlier[:] = 0.0, 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from engine import elementwise
 from engine.errors import PhysicsError
 from engine.physics.barrier import ContactPoints
 from engine.physics.hearing import on_body
+from engine.physics.linear import product
 from engine.physics.problem import Pickup, Problem
 from engine.physics.string import Array, String
 
@@ -88,3 +90,16 @@ def shares(problem: Problem, points: ContactPoints) -> tuple[Array, Array]:
     ends = np.array([pickup.at for pickup in on_body(problem.pickups)])
     held = 1.0 - np.abs(ends - problem.excitation.position)
     return np.abs(ends[:, None] - points.position / problem.string.length), held
+
+
+def released(string: String, m: Modes, rate: float, initial: Callable[[Array], Array]) -> tuple[Array, Array]:
+    """Modal values of a string that is held in the shape `initial`(x) and let go at t = 0, then and the step before.
+
+    Sine coefficients by the trapezoidal rule on a grid fine enough for every mode; the step before t = 0 is the
+    free motion run backwards, so that modes leave with exactly zero velocity.
+    """
+    intervals, k = 8 * m.wavenumber.size, 1.0 / rate
+    x = np.arange(1, intervals) * (string.length / intervals)
+    y = product(shape(m.wavenumber, x).T, initial(x)) * (2.0 / intervals)
+    w, sigma = m.frequency, m.decay
+    return y, y * elementwise.exp(sigma * k) * (elementwise.cos(w * k) - sigma / w * elementwise.sin(w * k))

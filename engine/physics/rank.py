@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.aligned import zeros
-from engine.compiled import called_by_python
+from engine.compiled import DOUBLE, INTEGERS, MATRIX, VECTOR, WORD, called_with
 from engine.pairs import accumulate
 from engine.physics.barrier import ContactPoints
 from engine.physics.linear import positive, product, upper_solve
@@ -76,7 +76,7 @@ def skeleton(rows: Array, tolerance: float = TOLERANCE, least: float = 0.0) -> t
     return kept, mixed
 
 
-@called_by_python
+@called_with(MATRIX, INTEGERS, MATRIX, VECTOR, VECTOR, INTEGERS, DOUBLE, DOUBLE)
 def choose(q: Any, order: Any, r: Any, square: Any, along: Any, which: Any, tolerance: Any, least: Any) -> Any:
     """The rank. Rows of q become orthonormal in the order chosen; row order[i] is the sum of r[j, i] q[j], j < rank."""
     count, largest = q.shape[0], least * least
@@ -107,7 +107,7 @@ def choose(q: Any, order: Any, r: Any, square: Any, along: Any, which: Any, tole
     return count
 
 
-@called_by_python
+@called_with(MATRIX, WORD, MATRIX)
 def express(r: Any, rank: Any, mix: Any) -> None:
     """mix[i, :rank]: row i of those chosen so, as a sum of the first `rank`."""
     for i in range(mix.shape[0]):

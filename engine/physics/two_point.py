@@ -28,7 +28,7 @@ from engine.layout import Integers, Matrix, Vector
 from engine.physics import contact, modal, newton, statics
 from engine.physics.contact import Law
 from engine.physics.linear import product
-from engine.physics.modes import pickup_row, poles, shape, shares
+from engine.physics.modes import pickup_row, poles, released, shape, shares
 from engine.physics.newton import Solver
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
 from engine.physics.responses import answer_rows
@@ -169,7 +169,7 @@ def reset(c: Coefficients, s: State) -> None:
 def release(d: modal.Design, c: Coefficients, s: State, initial: Callable[[Array], Array]) -> None:
     """Hold the string in the shape `initial`(x) and let go at t = 0; conventions of modal.release."""
     reset(c, s)
-    y, earlier = modal.released(d, initial)
+    y, earlier = released(d.problem.string, d.modes, d.rate, initial)
     s.even[: y.size], s.odd[: y.size] = y, earlier
     s.force[:] = 0.0
     s.now[:] = product(shape(d.modes.wavenumber, d.points.position), y)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import messages as midi
+from engine import module
 from engine.elementary import exp, power
 from engine.layout import Arena, Rows, lay, rows_of, seen, size_of
 from engine.physics.excitation import SHAPES
@@ -100,6 +101,7 @@ def design(setup: Setup, only: Collection[int] | None = None, loud: NDArray[np.f
 
     Without `loud`, the gain of each key, they are rehearsed, which takes most of the time.
     """
+    module.ready()  # it plays them later, and has what designs them: compiled by itself, that would take seconds
     preset, rate = setup.preset, setup.sample_rate * setup.oversample
     if preset.assembly is not None:
         return _design_together(setup, only, loud)
