@@ -66,7 +66,7 @@ def guarded(function: F) -> F:
 
 
 def called_with(*arguments: Any) -> Callable[[F], F]:
-    """For what Python calls with arrays of these types: in the engine's module. With others it is compiled by itself."""
+    """For what Python calls with arrays of these types: in the engine's module. Others have it compiled by itself."""
 
     def decorate(function: F) -> F:
         if INTERPRETED or not module.inside(function):
