@@ -16,6 +16,7 @@ from engine import elementwise
 from engine.compiled import called_by_python, inlined, native
 from engine.elementary import exp
 from engine.layout import Matrix, Vector
+from engine.pairs import advance_twice, look_ahead
 from engine.physics import contact, finite_difference, modal
 from engine.physics.contact import Law, Touch
 from engine.physics.dispersion import REACH, Elastic, taps_of
@@ -169,6 +170,37 @@ def lift_points(law: Law, touch: Touch, height: Any, response: Any, by: Any) -> 
         eta = height[k] - touch.now[k]
         touch.psi[k] = lifted(law, law.slope[k], eta, touch.psi[k], touch.force[k], response[k, k], by)
         height[k] += by
+
+
+@native
+def run_under_moving(c: modal.Coefficients, s: modal.State, at: Any, to: Any, left: Any, force: Any, out: Any) -> Any:
+    """modal.kernel under a barrier that has been lifted to `at` and is lifted on, before every step.
+
+    At an even pace to where it is to be, `left` steps from now; how far it is lifted then. The pass over the modes of
+    a pair is one as ever, since it knows nothing of barriers: what contact does waits until the pair is over.
+    """
+    t, rank = 0, c.mix.shape[0]
+    while t < force.size:
+        first, end = 1 - (s.clock[0] & 1), 2
+        if first == 0 and t + 1 < force.size:
+            advance_twice(c.forward, c.backward, c.inject, c.rows, s.odd, s.even, force[t], force[t + 1], s.both)
+        else:
+            end = first + 1
+            modal.single(c, s, force[t], first)
+        look_ahead(c.mix, s.both, rank, c.height, s.touch.now, s.touch.psi, s.free)  # for the points
+        for half in range(first, end):
+            if half == 1 and s.owed[0]:
+                modal.come_after(c, s)
+            goal = at + (to - at) / (left - t)
+            if goal != at:
+                lift_points(c.law, s.touch, c.height, c.response, goal - at)
+                at = goal
+            modal.meet(c, s, half, force[t], out[t])
+            s.clock[0] += 1
+            t += 1
+        if end == 2:
+            modal.settle(c, s)
+    return at
 
 
 @called_by_python

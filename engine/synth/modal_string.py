@@ -17,7 +17,7 @@ from engine.physics.block import MOST_AT_ONCE, ROWS
 from engine.physics.hearing import REACTION, gripped, on_body
 from engine.physics.linear import product
 from engine.physics.problem import Pickup
-from engine.physics.retune import ModalTuning, lift_points, modal_tuning, tune_modes
+from engine.physics.retune import ModalTuning, lift_points, modal_tuning, run_under_moving, tune_modes
 from engine.physics.string import Array
 from engine.synth.listening import hall_at
 from engine.synth.memory import Machine
@@ -208,14 +208,7 @@ def run_lifted(m: Machine, v: Any, row: Any, first: Any, steps: Any, left: Any) 
     """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
     force, out = m.force[row, :steps], m.out[row, first : first + steps]
     mine, voice = of_voice(m, v), m.voices[v]
-    lifted, to = voice.lift, voice.next_lift
-    for t in range(steps):
-        goal = lifted + (to - lifted) / (left - t)
-        if goal != lifted:
-            lift_points(mine.c.law, mine.s.touch, mine.c.height, mine.c.response, goal - lifted)
-            lifted = goal
-        modal.kernel(mine.c, mine.s, force[t : t + 1], out[t : t + 1])
-    voice.lift = lifted
+    voice.lift = run_under_moving(mine.c, mine.s, voice.lift, voice.next_lift, left, force, out)
 
 
 @entry
