@@ -6,7 +6,8 @@ a plain twin that gives the same bits, a sum has one order on every CPU, and pro
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ def accumulate(table: Any, weights: Any, which: Any, count: Any, out: Any) -> No
 def shift(newest: Any, now: Any, before: Any) -> None:
     """before = now, now = newest."""
     before[:] = now
-    now[:] = newest
+    now[:] = newest[: now.size]
 
 
 def near(height: Any, now: Any, free: Any, psi: Any, which: Any) -> int:
@@ -156,6 +157,37 @@ def _summing(v: _Vectors, rows: Any, out: Any) -> Callable[..., None]:
     return group
 
 
+@contextmanager
+def _then_the_others(v: _Vectors, rows: Any, now: Any, before: Any, out: Any) -> Iterator[Callable[..., None]]:
+    """lead(steps): both sums of as many rows as there is room for while modes take both steps, or of none; then those
+    of the others."""
+    b, group = v.builder, _summing(v, rows, out)
+    count, _ = cgutils.unpack_tuple(b, rows.shape)
+    most = min(TOGETHER, (v.registers - 8) // 2)  # rows, two sums each, beside what a step takes
+    start = cgutils.alloca_once_value(b, INT(0))
+
+    def lead(steps: Callable[[Any], tuple[Any, Any]], none: bool = False) -> None:
+        if none:
+            group(0, INT(0), steps)
+            return
+        switch = b.switch(count, many := b.append_basic_block("many"))
+        led = b.append_basic_block("led")
+        for here in range(most + 1):
+            block = many if here == most else b.append_basic_block(f"lead{here}")
+            if here < most:
+                switch.add_case(INT(here), block)
+            b.position_at_end(block)
+            group(here, INT(0), steps)
+            b.store(INT(here), start)
+            b.branch(led)
+        b.position_at_end(led)
+
+    yield lead
+    done = b.load(start)
+    both = lambda at: (v.load(before.data, at), v.load(now.data, at))  # noqa: E731
+    v.in_groups(b.sub(count, done), most, lambda here, first: group(here, b.add(done, first), both))
+
+
 @intrinsic
 def _advance_twice(
     typing: Any,
@@ -171,31 +203,14 @@ def _advance_twice(
 ) -> Any:
     def generate(v: _Vectors, _: Any, f: Any, g: Any, w: Any, rows: Any, now: Any, before: Any, *more: Any) -> None:
         b, (force1, force2, out) = v.builder, more
-        count, _ = cgutils.unpack_tuple(b, rows.shape)
         none = ir.Constant(v.element, 0.0)
         struck = b.or_(b.fcmp_unordered("!=", force1, none), b.fcmp_unordered("!=", force2, none))
         step = _stepping(v, f, g, w, now, before, (v.splat(force1), v.splat(force2)))
-        group = _summing(v, rows, out)
-        most = min(TOGETHER, (v.registers - 8) // 2)  # rows, two sums each, beside what a step takes
-        start = cgutils.alloca_once_value(b, INT(0))
-        with b.if_else(struck) as (driven, free):
+        with _then_the_others(v, rows, now, before, out) as lead, b.if_else(struck) as (driven, free):
             with driven:  # rarely: rows by themselves, after the steps
-                group(0, INT(0), lambda at: step(at, True))
+                lead(lambda at: step(at, True), none=True)
             with free:
-                switch = b.switch(count, many := b.append_basic_block("many"))
-                led = b.append_basic_block("led")
-                for here in range(most + 1):
-                    block = many if here == most else b.append_basic_block(f"lead{here}")
-                    if here < most:
-                        switch.add_case(INT(here), block)
-                    b.position_at_end(block)
-                    group(here, INT(0), lambda at: step(at, False))
-                    b.store(INT(here), start)
-                    b.branch(led)
-                b.position_at_end(led)
-        done = b.load(start)
-        rest = lambda at: (v.load(before.data, at), v.load(now.data, at))  # noqa: E731
-        v.in_groups(b.sub(count, done), most, lambda here, first: group(here, b.add(done, first), rest))
+                lead(lambda at: step(at, False))
 
     return types.void(forward, backward, inject, rows, now, before, one, two, out), _vector_code(generate)
 
@@ -295,7 +310,7 @@ def _accumulate(typing: Any, table: Any, weights: Any, which: Any, count: Any, o
 @intrinsic
 def _shift(typing: Any, newest: Any, now: Any, before: Any) -> Any:
     def generate(v: _Vectors, _: Any, newest: Any, now: Any, before: Any) -> None:
-        (size,) = cgutils.unpack_tuple(v.builder, newest.shape)
+        (size,) = cgutils.unpack_tuple(v.builder, now.shape)
         with v.loop(size, v.lanes) as i:
             v.store(v.load(now.data, i), before.data, i)
             v.store(v.load(newest.data, i), now.data, i)

@@ -81,8 +81,8 @@ def answers(rows: Array, gain: Array, sources: int) -> Array:
 
 @called_by_python
 def answer_rows(rows: Any, gain: Any, response: Any, scratch: Any) -> None:
-    """The same in place, in an order that no library or process can change."""
+    """The same in place, in an order that no library or process can change; the response may be wider."""
     for k in range(response.shape[0]):
         for i in range(gain.size):
             scratch[i] = gain[i] * rows[k, i]
-        project(rows, scratch, response[k])
+        project(rows, scratch, response[k, : len(rows)])

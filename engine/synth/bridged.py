@@ -15,7 +15,7 @@ from engine.physics.excitation import add_pulse
 from engine.physics.network.counterparts import leave
 from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Flock, Island, Resonators, island
 from engine.physics.network.metered import moving
-from engine.physics.network.stepping import step
+from engine.physics.network.stepping import rest_from, step
 from engine.synth import network_string as strings
 from engine.synth import strips, zones
 from engine.synth.memory import FADING, FREE, GLIDE, PULSED, PULSES, RELEASED, Joint, Machine
@@ -149,6 +149,7 @@ def run(m: Machine, j: Joint, first: int, steps: int) -> None:
         step(base, nudge, j.knock)
         for p in range(m.pickups):
             out[t, p] = b.heard[2, p] if b.heard.shape[1] else b.force[0]
+    rest_from(base)
     level(m, j, first, steps)
     add(m, j, first, steps)
 
@@ -289,13 +290,14 @@ def quell(j: Joint, i: Island) -> None:
         still(i.frame)
     if i.flocks:
         h = i.flock
-        for table in (h.even, h.odd, h.pend, h.now, h.before, h.psi):
+        for table in (h.even, h.odd, h.pend[0], h.pend[1]):
             for k in range(table.shape[0]):
                 for s in range(table.shape[1]):
                     table[k, s] = 0.0
-        for s in range(h.end_now.size):
-            h.end_now[s] = h.end_before[s] = 0.0
-        h.touched[0] = 0
+        for row in (h.now, h.before, h.psi):
+            for k in range(row.size):
+                row[k] = 0.0
+        h.touched[0] = h.touched[1] = 0
 
 
 @native

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.aligned import LINE
 from engine.compiled import copy, inlined, integers, native
 from engine.elementary import sin
 from engine.layout import Integers, fields_of, memory, seen, size_of
@@ -94,7 +95,7 @@ def consistent(string: ChoirParts, pickups: int, columns: int) -> bool:
 
 
 def _inside(declaration: type, at: int, start: int, size: int) -> bool:
-    """Whether all arrays of a record lie within a block."""
+    """Whether all arrays of a record lie within a block, with the rest of the cache line that the last entry is in."""
     if not start <= at <= start + size - size_of(declaration):
         return False
     for part in fields_of(declaration):
@@ -103,7 +104,7 @@ def _inside(declaration: type, at: int, start: int, size: int) -> bool:
         if part.kind == "array" and part.shape is None:
             offset, *shape = memory(at + part.offset, np.int64, (part.words,)).tolist()
             first = at + offset
-            if min(shape) < 0 or first % 8 or not start <= first <= start + size - 8 * prod(shape):
+            if min(shape) < 0 or first % 8 or not start <= first <= start + size + LINE * (-8 * prod(shape) // LINE):
                 return False
     return True
 
@@ -112,12 +113,13 @@ def _fitting(s: Strand, count: int, directions: int) -> bool:
     """Whether the arrays of a string fit each other, and numbers that count or point stay within them."""
     b, p, e, f, t, r = s.bank, s.points, s.ends, s.fold, s.stretch, s.recipe
     modes, rows, points, ends = b.forward.size, b.free.size, p.psi.size, s.now.size
+    wide, broad = whole(rows, float), whole(points, float)
     across = {modes} | {points}
     long = [b.backward, b.spread, b.inject, b.inertia, b.spring, b.even, b.odd, b.latest, b.last, b.earlier, s.rest]
     long += [r.bend, r.pull, r.decay, r.shrink, r.strike, r.wave, r.facing, r.scratch, r.gain]
     each = [p.slope, p.power, p.form, p.secant, p.drag, p.root, p.resist, p.heft, p.limit, p.partner, p.hammer, p.low]
     each += [p.by, p.begin, p.span, p.end, p.slip, p.state, p.grip, p.next, p.level, p.last, p.now, p.before, p.open]
-    each += [f.held, f.base, f.ease, s.rest_psi]
+    each += [f.held, f.base, f.ease, s.rest_psi, p.near]
     sides = [e.inertia, e.tension, e.ratio, s.before]
     ways = [e.reach, e.struck, t.lean, s.felt]
     stretched = modes if t.square.size else 0
@@ -138,17 +140,17 @@ def _fitting(s: Strand, count: int, directions: int) -> bool:
         and all(array.shape == shapes[id(array)] for array in named)
         and [table.shape for table in tables]
         == [
-            *[(rows, modes), (points + ends, rows), (ends, directions), (directions, rows), (directions, points)],
-            *[(directions, directions), (points, points), (directions, points), (directions, directions)],
+            *[(rows, modes), (points + ends, wide), (ends, directions), (directions, wide), (directions, broad)],
+            *[(directions, directions), (points, points), (directions, broad), (directions, directions)],
             *[(points, points), (points, directions)],
         ]
         and (t.square.size, t.shape.shape, t.moved.shape) == (stretched, (1, stretched), (1, stretched))
         and (t.sway.size, t.sums.size, t.length.size, f.stale.size, s.blow.size, p.lost.size) == (rows, 4, 1, 1, 1, 2)
-        and {p.force.size, p.pushed.size} == {points + ends}
+        and {p.force.size, p.pushed.size, b.chosen.size} == {points + ends}
         and min(p.obstacles, p.rubs, p.links) >= 0
         and b.ahead.shape == b.response.shape
-        and (b.both.shape, b.weights.shape) == ((2, whole(rows, float)), (2, points + ends))
-        and (r.late.size, r.asked.size, f.touched.size) == (1, 2, 1)
+        and (b.both.shape, b.weights.shape) == ((2, wide), (2, whole(points + ends, float)))
+        and (r.late.size, r.asked.size) == (1, 2)
         and p.obstacles + p.rubs + p.links == points
         and bool(np.isin(p.form, range(4)).all() and np.isin(p.state, range(3)).all())
         and bool(((p.partner >= NOBODY) & (p.partner < points)).all())

@@ -67,8 +67,6 @@ def begin(b: Bridge, knock: Any) -> None:
         b.ahead[d] = 2.0 * b.now[d] - b.before[d]
         b.pull[d] = knock[d]
         b.swept[d] = 0.0
-        for c in range(b.now.size):
-            b.load[d, c] = 0.0
 
 
 @native
@@ -81,8 +79,6 @@ def meet(b: Bridge) -> None:
     else:
         advance(bank.forward, bank.backward, bank.even, bank.odd)
         project(bank.rows, bank.odd, bank.free)
-    if b.stale[0]:
-        tie(b)
     for d in range(b.now.size):
         b.surge[d] = 0.0
         for c in range(b.now.size):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import called_by_python, copy, native
+from engine.joined import cleared
 from engine.physics.network.hanging import tune
 from engine.physics.network.memory import island, strand
 from engine.vectors import advance, project
@@ -34,10 +35,9 @@ def enter(base: Any, n: Any) -> None:
     copy(s.rest, s.bank.even)
     copy(s.rest, s.bank.odd)
     project(s.bank.rows, s.rest, s.bank.free)
+    cleared(s.bank.weights[0])
+    cleared(s.bank.weights[1])
     if i.bridge.clock[0] & 1 and s.stretch.square.size == 0:  # the second step of a pair, whose first it has rested
-        for k in range(s.bank.weights.shape[1]):
-            s.bank.weights[0, k] = 0.0
-        s.fold.touched[0] = 0
         advance(s.bank.forward, s.bank.backward, s.bank.odd, s.bank.even)
         project(s.bank.rows, s.bank.even, s.bank.both[1, : s.bank.free.size])
     for k in range(count):

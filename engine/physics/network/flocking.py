@@ -1,128 +1,88 @@
-"""Strings that always sound, sympathetic ones above all, side by side in lanes: a step is one pass over all of them."""
+"""Strings that always sound, sympathetic ones above all, side by side in lanes: one pass over them is two steps."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from engine.compiled import inlined, native
-from engine.lanes import LANES, advance_lanes
+from engine.joined import blended, cleared, kept
+from engine.lanes import LANES, advance_lanes, answer_lanes, bent, reached_lanes
+from engine.pairs import shift
 from engine.physics import contact
 from engine.physics.network.memory import Bridge, Flock
 from engine.physics.network.settling import GRAIN, SLACK
+from engine.vectors import project
 
 
 @native
 def predict(h: Flock, b: Bridge, odd: Any, square: Any) -> None:
     """All strings' steps without obstacles, over a bridge that goes on as it does."""
     last = h.rows.shape[0] - 1
-    now, after = h.even, h.odd
     if odd:
-        now, after = after, now
-    advance_lanes(h.forward, h.backward, h.spread, h.rows, h.pend, now, after, h.free, 0 if h.touched[0] else last)
-    end, newest, before, tension = h.free[last], h.end_now, h.end_before, h.tension
+        answer_lanes(h.both[1], h.ahead, h.pend[0], 0 if h.touched[0] else last, h.free)
+    else:
+        first = 0 if h.touched[0] or h.touched[1] else last
+        advance_lanes(h.forward, h.backward, h.spread, h.rows, h.pend, h.reach, h.even, h.odd, h.both, first)
+        kept(h.both[0], h.free)
+    ends = last * LANES
+    bent(h.free[ends:], h.now[ends:], h.before[ends:], square, h.drawn)
+    project(h.weight, h.drawn, h.pulled)
     for d in range(b.now.size):
-        total, weight = 0.0, h.weight[d]
-        for s in range(LANES):
-            total += weight[s] * ((end[s] - 2.0 * newest[s] + before[s]) * square)
-        b.pull[d] -= total
+        b.pull[d] -= h.pulled[d]
         for c in range(b.now.size):
-            other, z, total = h.weight[c], b.now[c], 0.0
-            for s in range(LANES):
-                total += weight[s] * tension[s] * other[s]
-            b.pull[d] -= total * z
-            b.load[d, c] += h.load[d, c]
+            b.pull[d] -= h.tension[d, c] * b.now[c]
 
 
 @native
-def settle(h: Flock, b: Bridge, forward: Any) -> None:
+def settle(h: Flock, b: Bridge, odd: Any) -> None:
     """Forces of all points of all strings, each after the other."""
-    points, near = h.level.shape[0], False
-    for k in range(points):
-        free, open_ = h.free[k], h.open[k]
-        for s in range(LANES):
-            open_[s] = free[s]
-        for d in range(b.now.size):
-            carried, lean, ahead, surge = h.carried[d, k], h.lean[d, k], b.ahead[d], b.surge[d]
-            for s in range(LANES):
-                open_[s] += carried[s] * ahead - lean[s] * surge
-        level, now, psi = h.level[k], h.now[k], h.psi[k]
-        for s in range(LANES):
-            near |= (level[s] > now[s]) | (level[s] > open_[s]) | (psi[s] > 0.0)
-    if h.touched[0]:
-        for k in range(points):
-            for s in range(LANES):
-                h.pend[k, s] = 0.0
-    h.touched[0] = 0
+    points = h.rows.shape[0] - 1
+    cleared(h.pend[odd])
+    h.touched[odd] = 0
+    blended(h.free, h.carried, b.ahead, 1.0, h.open)
+    blended(h.open, h.lean, b.surge, -1.0, h.open)
+    near = reached_lanes(h.level, h.now, h.open, h.psi)
     if near:
         for n in range(h.strings):
-            s = n if forward else h.strings - 1 - n
+            s = h.strings - 1 - n if odd else n
             for j in range(points):
-                press(h, b, j if forward else points - 1 - j, s)
+                k = points - 1 - j if odd else j
+                if (near >> (k * LANES + s)) & 1:
+                    press(h, b, odd, k, s)
 
 
 @inlined
-def press(h: Flock, b: Bridge, k: Any, s: Any) -> None:
+def press(h: Flock, b: Bridge, odd: Any, k: Any, s: Any) -> None:
     """One point, as settling.press has it: nothing is folded here, and nothing moves but strings and bridge."""
-    level, now, psi = h.level[k, s], h.now[k, s], h.psi[k, s]
-    if not (level > now or level > h.open[k, s] or psi > 0.0):
-        return
+    at = k * LANES + s
     moved, answer = 0.0, h.response[k, k, s]
-    for q in range(h.level.shape[0]):
-        if h.pend[q, s] != 0.0:
-            moved += h.response[q, k, s] * h.pend[q, s]
+    for q in range(h.rows.shape[0] - 1):
+        moved += h.response[q, k, s] * h.pend[odd, q, s]
     for d in range(b.swept.size):
-        moved += h.lean[d, k, s] * b.swept[d]
+        moved += h.lean[d, at] * b.swept[d]
         for c in range(b.swept.size):
-            answer += h.lean[d, k, s] * b.answer[d, c] * h.lean[c, k, s]
-    push = h.before[k, s] - h.open[k, s] - (moved + moved)
-    law = contact.Law(h.slope[k], h.power, h.form, h.secant, h.drag, 0.0, 0.5, 1.0, 4.0, GRAIN, SLACK, contact.SHIPPED)
-    force, psi, lost = contact.respond(law, h.slope[k, s], level - now, level - h.before[k, s], push, psi, answer)
-    h.psi[k, s], h.pend[k, s] = psi, force
+            answer += h.lean[d, at] * b.answer[d, c] * h.lean[c, at]
+    push = h.before[at] - h.open[at] - (moved + moved)
+    law = contact.Law(h.slope, h.power, h.form, h.secant, h.drag, 0.0, 0.5, 1.0, 4.0, GRAIN, SLACK, contact.SHIPPED)
+    eta, before = h.level[at] - h.now[at], h.level[at] - h.before[at]
+    force, psi, lost = contact.respond(law, h.slope[at], eta, before, push, h.psi[at], answer)
+    h.psi[at], h.pend[odd, k, s] = psi, force
     h.lost[0] += lost
     if force != 0.0:
-        h.touched[0] = 1
+        h.touched[odd] = 1
         for d in range(b.swept.size):
-            b.pull[d] -= h.lean[d, k, s] * force
+            b.pull[d] -= h.lean[d, at] * force
             for c in range(b.swept.size):
-                b.swept[d] += b.answer[d, c] * h.lean[c, k, s] * force
+                b.swept[d] += b.answer[d, c] * h.lean[c, at] * force
 
 
 @native
-def finish(h: Flock, b: Bridge, square: Any) -> None:
+def finish(h: Flock, b: Bridge, odd: Any, square: Any) -> None:
     """Where all points and ends are now; the modes follow when they are next loaded."""
-    points = h.level.shape[0]
-    end, free, pushed = h.pend[points], h.free[points], h.response[points, points]
-    for s in range(LANES):
-        end[s] = 0.0
+    last = h.rows.shape[0] - 1
     for d in range(b.now.size):
-        weight, surge = h.weight[d], b.surge[d] * square
-        for s in range(LANES):
-            end[s] -= weight[s] * surge
-    newest, before = h.end_now, h.end_before
-    for s in range(LANES):
-        before[s] = newest[s]
-        newest[s] = free[s] + pushed[s] * end[s]
-    for q in range(points if h.touched[0] else 0):
-        force, response = h.pend[q], h.response[q, points]
-        for s in range(LANES):
-            newest[s] += response[s] * force[s]
-    for k in range(points):
-        place(h, b, k, end)
-
-
-@inlined
-def place(h: Flock, b: Bridge, k: Any, end: Any) -> None:
-    """One point of all strings."""
-    points = h.level.shape[0]
-    now, before, free, response = h.now[k], h.before[k], h.free[k], h.response[points, k]
-    for s in range(LANES):
-        before[s] = now[s]
-        now[s] = free[s] + response[s] * end[s]
-    for q in range(points if h.touched[0] else 0):
-        force, answer = h.pend[q], h.response[q, k]
-        for s in range(LANES):
-            now[s] += answer[s] * force[s]
-    for d in range(b.now.size):
-        carried, z = h.carried[d, k], b.now[d]
-        for s in range(LANES):
-            now[s] += carried[s] * z
+        h.pulled[d] = b.surge[d] * square
+    blended(h.pend[odd, last], h.weight, h.pulled, -1.0, h.pend[odd, last])
+    answer_lanes(h.free, h.response, h.pend[odd], 0 if h.touched[odd] else last, h.free)
+    blended(h.free, h.carried, b.now, 1.0, h.free)
+    shift(h.free, h.now, h.before)

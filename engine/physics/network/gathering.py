@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.aligned import zeros
 from engine.errors import PhysicsError
-from engine.lanes import LANES, MOST_ROWS
+from engine.lanes import LANES, MOST_ROWS, TOGETHER
 from engine.physics.network.meetings import OBSTACLE, STAYING
 from engine.physics.network.parts import Body, Network, Strung
 from engine.physics.network.weaving import Woven, weave
@@ -25,35 +25,41 @@ def gather(strings: Sequence[Strung], body: Body, rate: float, band: float = inf
     refuse_unlike(w)
     strands = [w.strand(n) for n in range(len(strings))]
     points, directions = len(w.points[0]), len(body.directions)
-    modes, first = max(s.bank.forward.size for s in strands), strands[0].points
-    rows, k = points + 1, (points,)
-    sheets = dict.fromkeys(("even", "odd"), (modes, LANES))
-    sheets |= {"free": (rows, LANES), "pend": (rows, LANES)}
-    sheets |= dict.fromkeys(("now", "before", "open", "psi"), (points, LANES))
+    lengths = np.array([planes.plane.size for planes in w.planes] + [0] * (LANES - len(strands)))
+    modes, first = int(lengths.max()), strands[0].points
+    rows, flat = points + 1, LANES * points
+    tables = {"even": (modes, LANES), "odd": (modes, LANES), "both": (2, rows * LANES), "pend": (2, rows, LANES)}
+    tables |= dict.fromkeys(("open", "psi"), (flat,)) | dict.fromkeys(("free", "now", "before"), (flat + LANES,))
     law = points > 0
     return {
-        **{name: zeros(shape) for name, shape in sheets.items()},
+        **{name: zeros(shape) for name, shape in tables.items()},
         "strings": len(strings),
-        "forward": side_by_side((modes,), [s.bank.forward for s in strands]),
-        "backward": side_by_side((modes,), [s.bank.backward for s in strands]),
-        "spread": side_by_side((modes,), [s.bank.spread for s in strands]),
-        "rows": side_by_side((rows, modes), [s.bank.rows[:rows] for s in strands]),
+        "reach": lengths.reshape(-1, TOGETHER).max(axis=1),
+        "forward": side_by_side((modes,), [s.bank.forward[:modes] for s in strands]),
+        "backward": side_by_side((modes,), [s.bank.backward[:modes] for s in strands]),
+        "spread": side_by_side((modes,), [s.bank.spread[:modes] for s in strands]),
+        "rows": side_by_side((rows, modes), [s.bank.rows[:rows, :modes] for s in strands]),
         "response": side_by_side((rows, rows), [s.bank.response[:rows, :rows] for s in strands]),
+        "ahead": side_by_side((rows, rows), [s.bank.ahead[:rows, :rows] for s in strands]),
+        "touched": np.zeros(2, np.int64),
         "weight": side_by_side((directions,), [s.ends.weight[0] for s in strands]),
-        "tension": side_by_side((), [s.ends.tension[0] for s in strands]),
-        "carried": side_by_side((directions, points), [s.ends.carried[:, :points] for s in strands]),
-        "lean": side_by_side((directions, points), [s.ends.lean for s in strands]),
+        "tension": sum(s.ends.tension[0] * (s.ends.weight[0][:, None] * s.ends.weight[0]) for s in strands),
+        "carried": side_by_side((directions, rows), [s.ends.carried[:, :rows] for s in strands]).reshape(
+            directions, -1
+        ),
+        "lean": side_by_side((directions, points), [s.ends.lean[:, :points] for s in strands]).reshape(
+            directions, flat
+        ),
         "load": sum(s.ends.load for s in strands),
-        "slope": side_by_side(k, [s.points.slope for s in strands]),
+        "slope": side_by_side((points,), [s.points.slope for s in strands]).reshape(-1),
         "power": float(first.power[0]) if law else 0.0,
         "form": int(first.form[0]) if law else 0,
         "secant": float(first.secant[0]) if law else 0.0,
         "drag": float(first.drag[0]) if law else 0.0,
-        "level": side_by_side(k, [s.points.level for s in strands]),
-        "end_now": zeros(LANES),
-        "end_before": zeros(LANES),
+        "level": side_by_side((points,), [s.points.level for s in strands]).reshape(-1),
+        "drawn": zeros(LANES),
+        "pulled": zeros(directions),
         "lost": zeros(1),
-        "touched": np.zeros(1, np.int64),
     }
 
 

@@ -164,6 +164,7 @@ def laid_out(found: list[Meeting], ends: int, rate: float) -> dict[str, Any]:
         "psi": zeros(count),
         "force": zeros(count + ends),
         "pushed": np.zeros(count + ends, np.int64),
+        "near": np.zeros(count, np.int64),
         "lost": zeros(2),
     }
 

@@ -22,7 +22,7 @@ class Resonators:
     spread: Vector  # (k^2/m) C
     inject: Vector  # modal displacement per newton of excitation
     rows: Matrix  # [R, M]
-    response: Matrix  # [S, R]: displacement of a row per newton at one of the first S rows
+    response: Matrix  # [S, R] in whole vectors: displacement of a row per newton at one of the first S rows
     ahead: Matrix  # [S, R]: the same a step later
     inertia: Vector  # m / 2k^2
     spring: Vector  # k* / 8
@@ -33,7 +33,8 @@ class Resonators:
     earlier: Vector
     free: Vector  # [R]: rows without the step's forces, then with them
     both: Matrix  # [2, R] in whole vectors: rows without forces in both steps of a pair
-    weights: Matrix  # [2, S] N: what has pushed in both
+    weights: Matrix  # [2, S] in whole vectors, N: what has pushed in both, which modes have when they are next loaded
+    chosen: Integers  # [S]: the rows that have
 
 
 @record
@@ -66,8 +67,8 @@ class Ends:
     inertia: Vector  # [E] rho L / 3
     tension: Vector  # [E] T / L
     ratio: Vector  # [E]: a plane's tension, of the string's
-    carried: Matrix  # [r, R]: of a row, per motion of the bridge, with all modes at rest
-    lean: Matrix  # [r, P]: less of a row per second difference of the bridge's motion
+    carried: Matrix  # [r, R] in whole vectors: of a row, per motion of the bridge, with all modes at rest
+    lean: Matrix  # [r, P] in whole vectors: less of a row per second difference of the bridge's motion
     load: Matrix  # [r, r]: force on the bridge per second difference
     reach: Vector  # [r]: the bridge as seen from the direction in which the string is struck
     struck: Vector  # [r]: what moves the bridge of a newton of excitation, beside the modes
@@ -109,7 +110,8 @@ class Contacts:
     open: Vector  # would be after the step, if no obstacle pushed
     psi: Vector
     force: Vector  # [points + E] N; of an end -1/k^2 times its second difference
-    pushed: Integers
+    pushed: Integers  # [points + E]: the rows that have a force, in order
+    near: Integers  # [points]: the obstacles that may push
     lost: Vector  # [2] so far: lost in contacts and dashpots; the work of counterparts
 
 
@@ -118,7 +120,7 @@ class Fold:
     """A string's answers with its links, and its own stretching, folded in."""
 
     answer: Matrix  # [P, P]
-    lean: Matrix  # [r, P]
+    lean: Matrix  # [r, P] in whole vectors
     load: Matrix  # [r, r]
     held: Vector  # [P]: points without the forces of obstacles and rubs
     base: Vector  # [P]: of each link, its point without itself and those folded after it
@@ -126,7 +128,6 @@ class Fold:
     slant: Matrix  # [P, r]: its lean then
     ease: Vector  # [P] 1 / (1 + q W)
     stale: Integers  # 1: to be made anew
-    touched: Integers  # [1] 1: some point has pushed in the first step of a pair
 
 
 @record
@@ -166,34 +167,37 @@ class Flock:
     """Up to 16 strings that always sound, side by side: one in each lane, all over barriers of as many points."""
 
     strings: int
+    reach: Integers  # [lanes / 8] modes of the longest of each eight
     forward: Matrix  # [M, lanes]
     backward: Matrix
     spread: Matrix
     rows: Cube  # [K + 1, M, lanes]: points, then the end
     response: Cube  # [K + 1, K + 1, lanes]
+    ahead: Cube  # [K + 1, K + 1, lanes]: the same a step later
     even: Matrix
     odd: Matrix
-    free: Matrix  # [K + 1, lanes]
-    pend: Matrix  # [K + 1, lanes] N: what has pushed in the last step, as yet not applied to the modes
+    both: Matrix  # [2, (K + 1) lanes]: rows without forces in both steps of a pair
+    pend: Cube  # [2, K + 1, lanes] N: what has pushed in both, which modes have when they are next loaded
+    touched: Integers  # [2] 1: some point pushed
     weight: Matrix  # [r, lanes]
-    tension: Vector  # [lanes]
-    carried: Cube  # [r, K, lanes]
-    lean: Cube  # [r, K, lanes]
+    tension: Matrix  # [r, r] N/m: of all
+    carried: Matrix  # [r, (K + 1) lanes]
+    lean: Matrix  # [r, K lanes]
     load: Matrix  # [r, r]: of all
-    slope: Matrix  # [K, lanes]
+    slope: Vector  # [K lanes]
     power: float
     form: int
     secant: float
     drag: float
-    level: Matrix  # [K, lanes]
-    now: Matrix
-    before: Matrix
-    open: Matrix
-    psi: Matrix
-    end_now: Vector  # [lanes]
-    end_before: Vector
+    level: Vector  # [K lanes]
+    open: Vector
+    psi: Vector
+    free: Vector  # [(K + 1) lanes]
+    now: Vector
+    before: Vector
+    drawn: Vector  # [lanes]: second differences of the ends
+    pulled: Vector  # [r]
     lost: Vector  # [1]
-    touched: Integers  # [1] 1: some point pushed in the last step
 
 
 @record

@@ -12,7 +12,7 @@ from engine.pairs import push
 from engine.physics.excitation import pulse
 from engine.physics.network.coming import sounds
 from engine.physics.network.memory import THERE, Bridge, Resonators, Strand, island, strand
-from engine.physics.network.stepping import step, tell
+from engine.physics.network.stepping import rest_from, step, tell
 from engine.physics.network.weaving import Woven
 from engine.physics.record import MOST_AT_ONCE
 from engine.physics.string import Array
@@ -103,6 +103,7 @@ def meter(base: Any, force: Any, knock: Any, book: Ledger) -> None:
         odd = b.clock[0] & 1
         copy(b.bank.even if odd else b.bank.odd, b.bank.earlier)
         step(base, force[n], knock[n])
+        rest_from(base)
         tell(base, book.out[n])
         point = 0
         still = work = 0.0
@@ -162,7 +163,7 @@ def note(s: Strand, odd: Any) -> None:
     copy(bank.latest, bank.last)
     copy(bank.odd if odd else bank.even, bank.latest)
     if odd and s.stretch.square.size == 0:
-        push(bank.spread, bank.rows, bank.weights[0], bank.weights.shape[1], bank.latest)
+        push(bank.spread, bank.rows, bank.weights[0], s.points.force.size, bank.latest)
 
 
 @native

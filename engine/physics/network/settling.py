@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from engine.compiled import inlined, native
+from engine.joined import blended, cleared, reached
 from engine.physics import contact
-from engine.physics.network.memory import NOBODY, THERE, Bridge, Strand
+from engine.physics.network.memory import NOBODY, Bridge, Strand
 
 GRAIN = 1e4 * np.finfo(np.float64).eps  # share of psi below which what a release leaves is rounding
 SLACK = 16.0 * sqrt(np.finfo(np.float64).eps)  # the same of what a search for gradients leaves
@@ -23,36 +24,17 @@ SLACK = 16.0 * sqrt(np.finfo(np.float64).eps)  # the same of what a search for g
 @native
 def settle(s: Strand, b: Bridge, forward: Any) -> None:
     """Forces of all obstacles, then of all rubs; `b.swept` and `b.hit` know what they do to others."""
-    p, psi, force, open_ = s.points, s.points.psi, s.points.force, s.points.open
-    now, level, after, state = s.points.now, s.points.level, s.points.next, s.points.state
-    near = False
-    clear(s, b)
-    for k in range(p.obstacles):
-        near |= (state[k] == THERE) & ((level[k] > now[k]) | (after[k] > open_[k]) | (psi[k] > 0.0))
-    if not near:
-        return
-    for j in range(p.obstacles):
-        k = j if forward else p.obstacles - 1 - j
-        if state[k] == THERE and (level[k] > now[k] or after[k] > open_[k] or psi[k] > 0.0):
-            press(s, b, k)
-    for j in range(p.rubs):
+    p, f = s.points, s.fold
+    blended(f.held, f.lean, b.surge, -1.0, p.open)  # where all points would be without forces of obstacles and rubs
+    cleared(p.force)
+    near = reached(p.level, p.now, p.next, p.open, p.psi, p.state, p.obstacles, p.near)
+    for j in range(near):
+        press(s, b, p.near[j if forward else near - 1 - j])
+    for j in range(p.rubs if near else 0):
         k = p.obstacles + (j if forward else p.rubs - 1 - j)
-        limit = p.limit[k] * force[p.partner[k]]
+        limit = p.limit[k] * p.force[p.partner[k]]
         if limit > 0.0:
             rub(s, b, k, limit)
-
-
-@inlined
-def clear(s: Strand, b: Bridge) -> None:
-    """Where all points would be without forces of obstacles and rubs: `open`."""
-    held, free, force, count = s.fold.held, s.points.open, s.points.force, s.points.psi.size
-    for k in range(count):
-        free[k] = held[k]
-        force[k] = 0.0
-    for d in range(b.surge.size):
-        surge, lean = b.surge[d], s.fold.lean[d]
-        for k in range(count):
-            free[k] -= lean[k] * surge
 
 
 @native

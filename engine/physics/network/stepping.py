@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import called_by_python, inlined, native
-from engine.pairs import advance_twice, push_twice
+from engine.joined import advance_on, blended, cleared, kept, listed, push_chosen, summed
+from engine.pairs import shift
 from engine.physics.modal import add
 from engine.physics.network import carrying, flocking
 from engine.physics.network.counterparts import fly, lead, slip, throw
@@ -20,13 +21,13 @@ from engine.vectors import advance, project, spread
 def predict(s: Strand, b: Bridge, force: Any, odd: Any, square: Any) -> None:
     """A string's step without obstacles, over a bridge that goes on as it does; `square` is 1/k^2."""
     bank, count = s.bank, s.points.psi.size
-    now, after = bank.even, bank.odd
-    if odd:
-        now, after = after, now
     s.blow[0] = force
     if s.stretch.square.size == 0:
         go_on(s, force, odd)
     else:
+        now, after = bank.even, bank.odd
+        if odd:
+            now, after = after, now
         advance(bank.forward, bank.backward, now, after)
         if force != 0.0:
             add(force, bank.inject, after)
@@ -41,102 +42,106 @@ def predict(s: Strand, b: Bridge, force: Any, odd: Any, square: Any) -> None:
         drawn = (bank.free[count + j] - 2.0 * s.now[j] + s.before[j]) * square + s.ends.tension[j] * end
         for d in range(b.now.size):
             b.pull[d] -= s.ends.weight[j, d] * drawn
-    held, free = s.fold.held, bank.free
-    for k in range(count):
-        held[k] = free[k]
-    for d in range(b.now.size):
-        ahead, carried = b.ahead[d], s.ends.carried[d]
-        for k in range(count):
-            held[k] += carried[k] * ahead
+    blended(bank.free, s.ends.carried, b.ahead, 1.0, s.fold.held)
     if s.stretch.square.size:
-        stretch(s, now, after, b.pull, square)
+        stretch(s, bank.odd if odd else bank.even, bank.even if odd else bank.odd, b.pull, square)
     if s.fold.stale[0]:
         refold(s)
         b.stale[0] = 1
-    hold(s, b.pull)
-    for d in range(b.now.size):
-        for c in range(b.now.size):
-            b.load[d, c] += s.fold.load[d, c]
+    if s.points.links:
+        hold(s, b.pull)
 
 
-@native
+@inlined
 def go_on(s: Strand, force: Any, odd: Any) -> None:
     """The rows of a step without forces but what strikes; modes take two steps at once, of which the first is even.
 
-    What else pushes in the first is added to the rows of the second, and to the modes of both when it is over.
+    What else pushes in the first is added to the rows of the second; the modes have what pushed in both when they are
+    next loaded, in the next pair.
     """
-    bank, rows = s.bank, s.bank.free.size
-    if odd == 0:
-        if s.recipe.late[0]:
-            tune(s, s.recipe.asked[0], s.recipe.asked[1])
-        advance_twice(bank.forward, bank.backward, bank.inject, bank.rows, bank.even, bank.odd, 0.0, 0.0, bank.both)
-        if force != 0.0:
-            add(force, bank.inject, bank.odd)
-            for i in range(bank.even.size):
-                bank.even[i] += force * (bank.forward[i] * bank.inject[i])
-            project(bank.rows, bank.odd, bank.both[0, :rows])
-            project(bank.rows, bank.even, bank.both[1, :rows])
-    elif force != 0.0:
-        add(force, bank.inject, bank.even)
-        project(bank.rows, bank.even, bank.both[1, :rows])
-    for row in range(rows):
-        bank.free[row] = bank.both[odd, row]
+    bank = s.bank
     if odd:
-        for k in range(bank.weights.shape[1]):
-            newtons, ahead = bank.weights[0, k], bank.ahead[k]
-            if newtons != 0.0:
-                for row in range(rows):
-                    bank.free[row] += ahead[row] * newtons
+        if force != 0.0:
+            strike(s, force, odd)
+        pushed = listed(bank.weights[0], bank.weights[0], s.points.force.size, bank.chosen)
+        summed(bank.both[1], bank.ahead, bank.weights[0], bank.chosen, pushed, bank.free)
+        return
+    if s.recipe.late[0]:
+        catch_up(s)
+        tune(s, s.recipe.asked[0], s.recipe.asked[1])
+    pushed = listed(bank.weights[0], bank.weights[1], s.points.force.size, bank.chosen)
+    advance_on(
+        bank.forward,
+        bank.backward,
+        bank.spread,
+        bank.rows,
+        bank.weights,
+        bank.chosen,
+        pushed,
+        bank.even,
+        bank.odd,
+        bank.both,
+    )
+    if force != 0.0:
+        strike(s, force, odd)
+    kept(bank.both[0], bank.free)
 
 
 @native
-def leave_behind(s: Strand, touched: Any, odd: Any) -> None:
-    """Keep what has pushed in a step; after the second one of a pair, let the modes of both have it."""
-    bank, count, force = s.bank, s.points.psi.size, s.points.force
-    for k in range(force.size):
-        bank.weights[odd, k] = force[k]
+def strike(s: Strand, force: Any, odd: Any) -> None:
+    """Give the modes, and the rows of this step and those to come in the pair, what strikes in it."""
+    bank, rows = s.bank, s.bank.free.size
     if odd == 0:
-        s.fold.touched[0] = touched
-    elif touched or s.fold.touched[0]:
-        push_twice(
-            bank.forward, bank.spread, bank.rows, bank.weights[0], bank.weights[1], force.size, bank.odd, bank.even
-        )
+        add(force, bank.inject, bank.odd)
+        for i in range(bank.even.size):
+            bank.even[i] += force * (bank.forward[i] * bank.inject[i])
+        project(bank.rows, bank.odd, bank.both[0, :rows])
     else:
-        one, two = bank.weights[0, count:], bank.weights[1, count:]
-        push_twice(bank.forward, bank.spread, bank.rows[count:], one, two, s.now.size, bank.odd, bank.even)
+        add(force, bank.inject, bank.even)
+    project(bank.rows, bank.even, bank.both[1, :rows])
+
+
+@native
+def catch_up(s: Strand) -> None:
+    """Between two pairs: let the modes have what has pushed in the last."""
+    bank = s.bank
+    pushed = listed(bank.weights[0], bank.weights[1], s.points.force.size, bank.chosen)
+    push_chosen(bank.forward, bank.spread, bank.rows, bank.weights, bank.chosen, pushed, bank.even, bank.odd)
+    cleared(bank.weights[0])
+    cleared(bank.weights[1])
+
+
+@native
+def rest_from(base: Any) -> None:
+    """After steps: nothing waits for the next one, unless it is the second of a pair."""
+    i = island(base)
+    for m in range(i.active[0] if i.bridge.clock[0] & 1 == 0 else 0):
+        s = strand(base + i.strands[i.members[m]])
+        if s.stretch.square.size == 0:
+            catch_up(s)
 
 
 @native
 def finish(s: Strand, b: Bridge, odd: Any, square: Any) -> None:
     """What all forces do to a string, once the bridge has moved."""
-    p, bank, count = s.points, s.bank, s.points.psi.size
-    after = bank.even if odd else bank.odd
-    settle_links(s, b.surge)
+    p, bank, count, free = s.points, s.bank, s.points.psi.size, s.bank.free
+    if p.links:
+        settle_links(s, b.surge)
     for j in range(s.now.size):
         p.force[count + j] = 0.0
         for d in range(b.now.size):
             p.force[count + j] -= s.ends.weight[j, d] * b.surge[d] * square
-    pushed, free, force, rows = 0, bank.free, p.force, bank.free.size
-    for k in range(force.size):
-        if force[k] != 0.0:
-            p.pushed[pushed] = k
-            pushed += 1
-            newtons, response = force[k], bank.response[k]
-            for row in range(rows):
-                free[row] += response[row] * newtons
+    pushed = listed(p.force, p.force, p.force.size, p.pushed)
+    summed(free, bank.response, p.force, p.pushed, pushed, free)
     if s.stretch.square.size:
-        spread(bank.spread, bank.rows, force, p.pushed, pushed, after)
+        after = bank.even if odd else bank.odd
+        spread(bank.spread, bank.rows, p.force, p.pushed, pushed, after)
         tighten(s, after)
     else:
-        leave_behind(s, pushed > 0 and p.pushed[0] < count, odd)
+        kept(p.force, bank.weights[odd])
     feel(s, b, pushed, square)
-    for d in range(b.now.size):
-        z, carried = b.now[d], s.ends.carried[d]
-        for row in range(rows):
-            free[row] += carried[row] * z
-    now, before = p.now, p.before
-    for k in range(count):
-        before[k], now[k] = now[k], free[k]
+    blended(free, s.ends.carried, b.now, 1.0, free)
+    shift(free, p.now, p.before)
     for j in range(s.now.size):
         s.before[j], s.now[j] = s.now[j], free[count + j]
     if p.timed:
@@ -180,23 +185,40 @@ def step(base: Any, force: Any, knock: Any) -> None:
             predict(s, b, force[n], odd, square)
     if i.flocks:
         flocking.predict(i.flock, b, odd, square)
+    if b.stale[0]:
+        weigh(base)
     carrying.meet(b)
     if i.flocks and odd:
-        flocking.settle(i.flock, b, False)
+        flocking.settle(i.flock, b, odd)
     for m in range(0 if i.one_way else i.active[0]):
         turn = i.active[0] - 1 - m if odd else m
         settle(strand(base + i.strands[i.members[turn]]), b, odd == 0)
     if i.flocks and odd == 0:
-        flocking.settle(i.flock, b, True)
+        flocking.settle(i.flock, b, odd)
     carrying.part(b)
     for m in range(0 if i.one_way else i.active[0]):
         s = strand(base + i.strands[i.members[m]])
         finish(s, b, odd, square)
     if i.flocks:
-        flocking.finish(i.flock, b, square)
+        flocking.finish(i.flock, b, odd, square)
     carrying.sound(b, square)
     fly(b)
     b.clock[0] += 1
+
+
+@native
+def weigh(base: Any) -> None:
+    """What the bridge carries: it changes where strings come, go or are bent."""
+    i = island(base)
+    load = i.bridge.load
+    for d in range(load.shape[0]):
+        for c in range(load.shape[0]):
+            load[d, c] = 0.0
+            for m in range(0 if i.one_way else i.active[0]):
+                load[d, c] += strand(base + i.strands[i.members[m]]).fold.load[d, c]
+            if i.flocks:
+                load[d, c] += i.flock.load[d, c]
+    carrying.tie(i.bridge)
 
 
 @native
@@ -225,6 +247,7 @@ def run(base: Any, force: Any, knock: Any, out: Any) -> None:
     for t in range(out.shape[0]):
         step(base, force[t], knock[t])
         tell(base, out[t])
+    rest_from(base)
 
 
 @native

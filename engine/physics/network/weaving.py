@@ -22,7 +22,7 @@ from engine.physics.network.meetings import Meeting, laid_out, meetings
 from engine.physics.network.memory import Island, Strand
 from engine.physics.network.parts import Body, Hammer, Network, Plane, Strung, seen_from
 from engine.physics.network.resting import lay_to_rest
-from engine.physics.responses import answers
+from engine.physics.responses import answers, in_vectors
 from engine.physics.retune import HIGHEST
 from engine.physics.string import Array, String, require
 from engine.vectors import PADDING
@@ -159,8 +159,8 @@ def bank(m: Modes, mass: Array, rows: Array, sources: int, rate: float) -> dict[
         "spread": gain,
         "inject": zeros(gain.size),
         "rows": heard,
-        "response": answers(heard, gain, sources),
-        "ahead": answers(heard, gain * _padded(2.0 * r * o), sources),
+        "response": in_vectors(answers(heard, gain, sources), float),
+        "ahead": in_vectors(answers(heard, gain * _padded(2.0 * r * o), sources), float),
         "inertia": _padded(0.5 * mass / (k * k)),
         "spring": _padded(0.5 * mass * a_star / (k * k)),
         "even": zeros(gain.size),
@@ -170,7 +170,8 @@ def bank(m: Modes, mass: Array, rows: Array, sources: int, rate: float) -> dict[
         "earlier": zeros(gain.size),
         "free": zeros(len(heard)),
         "both": zeros((2, whole(len(heard), float))),
-        "weights": zeros((2, sources)),
+        "weights": zeros((2, whole(sources, float))),
+        "chosen": np.zeros(sources, np.int64),
     }
 
 
@@ -190,7 +191,7 @@ def strand_of(strung: Strung, planes: Planes, found: list[Meeting], body: Body, 
     hangs = _ends(strung, planes, found, body)
     fold = {
         "answer": zeros((count, count)),
-        "lean": zeros((directions, count)),
+        "lean": zeros((directions, whole(count, float))),
         "load": zeros((directions, directions)),
         "held": zeros(count),
         "base": zeros(count),
@@ -198,7 +199,6 @@ def strand_of(strung: Strung, planes: Planes, found: list[Meeting], body: Body, 
         "slant": zeros((count, directions)),
         "ease": zeros(count),
         "stale": np.ones(1, np.int64),
-        "touched": np.zeros(1, np.int64),
     }
     return {
         "bank": own,
@@ -226,6 +226,7 @@ def _ends(strung: Strung, planes: Planes, found: list[Meeting], body: Body) -> d
         [[seen_from(angle, own) * (base - at / length) for own in planes.angles] for at, angle, base in places]
     ).reshape(len(places), len(planes.angles))
     carried, struck = product(lever, weight), np.zeros(weight.shape[1])
+    rows = np.concatenate([carried[:count], np.zeros((len(planes.angles), weight.shape[1])), carried[count:]])
     reach = product(np.array([seen_from(strung.struck, own) for own in planes.angles]), weight)
     if strung.excitation is not None:
         struck = (1.0 - strung.excitation.position) * reach
@@ -236,8 +237,8 @@ def _ends(strung: Strung, planes: Planes, found: list[Meeting], body: Body) -> d
         "inertia": inertia,
         "tension": tension,
         "ratio": np.array([own.tension / strung.string.tension for own in planes.strings]),
-        "carried": np.concatenate([carried[:count], np.zeros((inertia.size, weight.shape[1])), carried[count:]]).T,
-        "lean": zeros((weight.shape[1], count)),  # these two by `hang`
+        "carried": in_vectors(rows.T, float),
+        "lean": zeros((weight.shape[1], whole(count, float))),  # these two by `hang`
         "load": zeros((weight.shape[1], weight.shape[1])),
         "reach": reach,
         "struck": struck,

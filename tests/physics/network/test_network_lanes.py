@@ -10,7 +10,7 @@ from physics.networks import baj, random_body
 
 from engine.compiled import called_by_python
 from engine.errors import PhysicsError
-from engine.lanes import LANES, advance_lanes
+from engine.lanes import LANES, advance_lanes, answer_lanes, bent, reached_lanes
 from engine.physics.barrier import Barrier, Polynomial
 from engine.physics.excitation import Excitation, pulse
 from engine.physics.network.gathering import gather
@@ -58,25 +58,61 @@ def test_lanes_give_what_strings_by_themselves_give(points: int, count: int, dir
     assert (np.abs(outs[1] - outs[0]) / scale).max() <= 1e-10
 
 
-def test_the_compiled_pass_has_the_bits_of_the_plain_one() -> None:
-    @called_by_python
-    def compiled(f, b, g, r, p, n, a, out, first):  # type: ignore[no-untyped-def]
-        advance_lanes(f, b, g, r, p, n, a, out, first)
+@called_by_python
+def compiled_pass(f, b, g, r, p, reach, n, a, out, first):  # type: ignore[no-untyped-def]
+    advance_lanes(f, b, g, r, p, reach, n, a, out, first)
 
+
+@called_by_python
+def compiled_rows(start, table, pend, first, newest, now, level, psi, out, drawn):  # type: ignore[no-untyped-def]
+    answer_lanes(start, table, pend, first, out)
+    bent(newest, now, start, 3.0, drawn)
+    return reached_lanes(level, now, out, psi)
+
+
+def test_the_compiled_pass_has_the_bits_of_the_plain_one() -> None:
+    """Which is two steps of the recursion, with what pushed before them; beyond their reach modes are left alone."""
     rng = np.random.default_rng(1)
     for count in (1, 2, 5):
         for first in {0, count - 1}:
-            f, b, g, now, after = (rng.normal(size=(24, LANES)) for _ in range(5))
-            rows, pend, free = (
-                rng.normal(size=(count, 24, LANES)),
-                rng.normal(size=(count, LANES)),
-                np.zeros((count, LANES)),
-            )
-            others = now.copy(), after.copy(), free.copy()
-            advance_lanes(f, b, g, rows, pend, now, after, free, first)
-            compiled(f, b, g, rows, pend, *others, first)
-            for plain, made in zip((now, after, free), others):
+            f, b, g, now, before = (rng.normal(size=(24, LANES)) for _ in range(5))
+            rows, pend = rng.normal(size=(count, 24, LANES)), rng.normal(size=(2, count, LANES))
+            both, reach, start, earlier = np.zeros((2, count * LANES)), np.array([24, 7]), now.copy(), before.copy()
+            others = now.copy(), before.copy(), both.copy()
+            advance_lanes(f, b, g, rows, pend, reach, now, before, both, first)
+            compiled_pass(f, b, g, rows, pend, reach, *others, first)
+            for plain, made in zip((now, before, both), others):
                 assert (plain == made).all()
+            one, two = g * np.einsum("hqs,qms->hms", pend[:, first:], rows[first:])
+            old, y = earlier + one, start + f * one + two
+            u1 = f * y - b * old
+            assert np.allclose(before[:, :8], u1[:, :8])
+            assert np.allclose(now[:7], (f * u1 - b * y)[:7])
+            assert (before[7:, 8:] == earlier[7:, 8:]).all()
+            assert np.allclose(both[1].reshape(count, LANES)[:, :8], np.einsum("qms,ms->qs", rows, now)[:, :8])
+
+
+def test_rows_of_lanes_have_the_bits_of_the_plain_ones() -> None:
+    rng = np.random.default_rng(2)
+    for count in (1, 2, 5):
+        size, points = count * LANES, (count - 1) * LANES
+        start, newest, now, level, psi = (rng.normal(size=size) for _ in range(5))
+        table, pend = rng.normal(size=(count, count, LANES)), rng.normal(size=(count, LANES))
+        level, psi = level[:points] - 1.0, np.maximum(psi[:points] - 2.0, 0.0)
+        for first in {0, count - 1}:
+            out, made, drawn, bow = np.zeros(size), np.zeros(size), np.zeros(LANES), np.zeros(LANES)
+            answer_lanes(start, table, pend, first, out)
+            bent(newest, now, start, 3.0, drawn)
+            near = compiled_rows(start, table, pend, first, newest, now, level, psi, made, bow)
+            assert (out == made).all()
+            assert (drawn == bow).all()
+            assert np.allclose(drawn, 3.0 * (newest - 2.0 * now + start)[:LANES])
+            chosen = [*range(first, count - 1), count - 1]
+            exact = start + np.einsum("qps,qs->ps", table[chosen], pend[chosen]).ravel()
+            assert np.allclose(out, exact)
+            assert near & (2**64 - 1) == reached_lanes(level, now, out, psi)
+            held = (level > now[:points]) | (level > out[:points]) | (psi > 0.0)
+            assert [bool(near >> k & 1) for k in range(points)] == held.tolist()
 
 
 def test_strings_that_differ_too_much_are_refused() -> None:
