@@ -25,7 +25,6 @@ MOST_ROWS = 5
 def advance_lanes(
     forward: Any,
     backward: Any,
-    gain: Any,
     rows: Any,
     pend: Any,
     reach: Any,
@@ -36,8 +35,8 @@ def advance_lanes(
 ) -> None:
     """Two steps of all modes, from `before` and `now` to those after them, in their places; both = rows @ both.
 
-    First they have what pushed in the last two: before += d1, now += forward d1 + d2, with d = gain * sum of pend[q]
-    rows[q] from row `first` on. Of each eight lanes the first `reach` modes are there.
+    First they have what pushed in the last two: before += d1, now += forward d1 + d2, with d = sum of pend[q] rows[q]
+    from row `first` on; modes are scaled so that their gain is one. Each eight lanes have their first `reach` modes.
     """
     both[:] = 0.0
     sums = both.reshape(2, len(rows), LANES)
@@ -48,9 +47,8 @@ def advance_lanes(
             one, two = (pend[half, first, lanes] * seen[first] for half in (0, 1))
             for q in range(first + 1, len(rows)):
                 one, two = seen[q] * pend[0, q, lanes] + one, seen[q] * pend[1, q, lanes] + two
-            moved = one * gain[i, lanes]
-            old = old + moved
-            y = y + (forward[i, lanes] * moved + two * gain[i, lanes])
+            old = old + one
+            y = y + (forward[i, lanes] * one + two)
             before[i, lanes] = forward[i, lanes] * y - backward[i, lanes] * old
             now[i, lanes] = forward[i, lanes] * before[i, lanes] - backward[i, lanes] * y
             for half, u in enumerate((before, now)):
@@ -85,7 +83,6 @@ def _advance_lanes(
     typing: Any,
     forward: Any,
     backward: Any,
-    gain: Any,
     rows: Any,
     pend: Any,
     reach: Any,
@@ -96,7 +93,7 @@ def _advance_lanes(
 ) -> Any:
     def generate(v: _Vectors, _: Any, *arrays: Any) -> None:
         b, given = v.builder, arrays[-1]
-        count, _modes, _lanes = cgutils.unpack_tuple(b, arrays[3].shape)
+        count, _modes, _lanes = cgutils.unpack_tuple(b, arrays[2].shape)
         for size in range(1, MOST_ROWS + 1):
             with b.if_then(b.icmp_signed("==", count, INT(size))):
                 whole = b.icmp_signed("==", given, INT(0))
@@ -106,15 +103,15 @@ def _advance_lanes(
                     with last_only:
                         _pass(v, arrays, size, size - 1)
 
-    signature = types.void(forward, backward, gain, rows, pend, reach, now, before, both, types.int64)
+    signature = types.void(forward, backward, rows, pend, reach, now, before, both, types.int64)
     return signature, _vector_code(generate)
 
 
 def _pass(v: _Vectors, arrays: Any, count: int, first: int) -> None:
     """All modes of as many lanes as a register holds, then the next ones."""
-    forward, backward, gain, rows, pend, reach, now, before, both = (array.data for array in arrays[:9])
+    forward, backward, rows, pend, reach, now, before, both = (array.data for array in arrays[:8])
     b = v.builder
-    _, modes, _ = cgutils.unpack_tuple(b, arrays[3].shape)
+    _, modes, _ = cgutils.unpack_tuple(b, arrays[2].shape)
     bases = [b.gep(rows, [b.mul(INT(q * LANES), modes)]) for q in range(count)]
     for lane in range(0, LANES, v.lanes):
         places = [[INT((half * count + q) * LANES + lane) for q in range(count)] for half in range(2)]
@@ -129,10 +126,9 @@ def _pass(v: _Vectors, arrays: Any, count: int, first: int) -> None:
             one, two = (b.fmul(half[first], seen[first]) for half in weights)
             for q in range(first + 1, count):
                 one, two = (v.plus(x, seen[q], half[q]) for x, half in zip((one, two), weights, strict=True))
-            f, g, scale = (v.load(x, at) for x in (forward, backward, gain))
-            moved = b.fmul(one, scale)
-            old = b.fadd(v.load(before, at), moved)
-            y = b.fadd(v.load(now, at), b.fadd(b.fmul(f, moved), b.fmul(two, scale)))
+            f, g = v.load(forward, at), v.load(backward, at)
+            old = b.fadd(v.load(before, at), one)
+            y = b.fadd(v.load(now, at), b.fadd(b.fmul(f, one), two))
             u1 = b.fsub(b.fmul(f, y), b.fmul(g, old))
             u2 = b.fsub(b.fmul(f, u1), b.fmul(g, y))
             v.store(u1, before, at)
@@ -205,7 +201,6 @@ def _reached_lanes(typing: Any, level: Any, now: Any, free: Any, psi: Any) -> An
 def _compiled_advance_lanes(
     forward: Any,
     backward: Any,
-    gain: Any,
     rows: Any,
     pend: Any,
     reach: Any,
@@ -214,8 +209,8 @@ def _compiled_advance_lanes(
     both: Any,
     first: Any,
 ) -> Any:
-    return lambda forward, backward, gain, rows, pend, reach, now, before, both, first: _advance_lanes(
-        forward, backward, gain, rows, pend, reach, now, before, both, first
+    return lambda forward, backward, rows, pend, reach, now, before, both, first: _advance_lanes(
+        forward, backward, rows, pend, reach, now, before, both, first
     )
 
 

@@ -15,7 +15,7 @@ from engine.physics.excitation import add_pulse
 from engine.physics.network.counterparts import leave
 from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Flock, Island, Resonators, island
 from engine.physics.network.metered import moving
-from engine.physics.network.stepping import rest_from, step
+from engine.physics.network.stepping import drive_on, rest_from, step, sway
 from engine.synth import network_string as strings
 from engine.synth import strips, zones
 from engine.synth.memory import FADING, FREE, GLIDE, PULSED, PULSES, RELEASED, Joint, Machine
@@ -142,11 +142,21 @@ def run(m: Machine, j: Joint, first: int, steps: int) -> None:
             push(m, j, v, steps)
     base = address(m) + j.island
     i, out = island(base), j.out
-    b, sums, nudge = i.bridge, j.push, j.nudge
-    for t in range(steps):
+    b, sums, nudge, felt = i.bridge, j.push, j.nudge, j.felt
+    apart = i.one_way == 1 and i.frame.flying.size == 0
+    if apart:  # each string runs for all steps, and need not meet the others
+        for t in range(steps):
+            for d in range(felt.shape[1]):
+                felt[t, d] = j.knock[d]
         for a in range(i.active[0]):
-            nudge[i.members[a]] = sums[i.members[a], t]
-        step(base, nudge, j.knock)
+            drive_on(base, i.members[a], sums[i.members[a]], felt[:steps])
+    for t in range(steps):
+        if apart:
+            sway(base, felt[t])
+        else:
+            for a in range(i.active[0]):
+                nudge[i.members[a]] = sums[i.members[a], t]
+            step(base, nudge, j.knock)
         for p in range(m.pickups):
             out[t, p] = b.heard[2, p] if b.heard.shape[1] else b.force[0]
     rest_from(base)
@@ -272,11 +282,10 @@ def recede(b: Bridge) -> None:
 @native
 def swinging(h: Flock) -> float:
     """About the kinetic energy of all its strings."""
-    total, even, odd, gain = 0.0, h.even, h.odd, h.spread
+    total, even, odd = 0.0, h.even, h.odd
     for i in range(even.shape[0]):
         for s in range(even.shape[1]):
-            if gain[i, s] > 0.0:
-                total += 0.5 * (even[i, s] - odd[i, s]) * (even[i, s] - odd[i, s]) / gain[i, s]
+            total += 0.5 * (even[i, s] - odd[i, s]) * (even[i, s] - odd[i, s])
     return total
 
 

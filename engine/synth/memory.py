@@ -180,6 +180,7 @@ class Joint:
     push: Matrix  # [strings, steps] N
     nudge: Vector  # [strings] N: of one step
     knock: Vector  # [r] N on the bridge
+    felt: Matrix  # [steps, r] N on the bridge, of strings that drive it one-way
     out: Matrix  # [steps, channels]
 
 

@@ -62,6 +62,7 @@ def lay_joint(
         push=(strings, steps),
         nudge=(strings,),
         knock=(len(body.directions),),
+        felt=(steps, len(body.directions)),
         out=(steps, max(body.channels, 1)),
     )
     writers.append(write)

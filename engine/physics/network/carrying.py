@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import native
+from engine.joined import blended
 from engine.physics.network.memory import Bridge
 from engine.vectors import advance, project, spread
 
@@ -102,9 +103,7 @@ def sound(b: Bridge, square: Any) -> None:
     """The body's step, and the acceleration that is heard."""
     count, bank = b.now.size, b.bank
     spread(bank.spread, bank.rows, b.force, b.which, count, bank.even if b.clock[0] & 1 else bank.odd)
-    for row in range(bank.free.size):
-        for d in range(count):
-            bank.free[row] += bank.response[d, row] * b.force[d]
+    blended(bank.free, bank.response, b.force, 1.0, bank.free)
     for o in range(b.heard.shape[1]):
         new, newest, last = bank.free[count + o], b.heard[0, o], b.heard[1, o]
         b.heard[0, o], b.heard[1, o] = new, newest

@@ -22,7 +22,7 @@ def predict(h: Flock, b: Bridge, odd: Any, square: Any) -> None:
         answer_lanes(h.both[1], h.ahead, h.pend[0], 0 if h.touched[0] else last, h.free)
     else:
         first = 0 if h.touched[0] or h.touched[1] else last
-        advance_lanes(h.forward, h.backward, h.spread, h.rows, h.pend, h.reach, h.even, h.odd, h.both, first)
+        advance_lanes(h.forward, h.backward, h.rows, h.pend, h.reach, h.even, h.odd, h.both, first)
         kept(h.both[0], h.free)
     ends = last * LANES
     bent(h.free[ends:], h.now[ends:], h.before[ends:], square, h.drawn)

@@ -37,8 +37,9 @@ def gather(strings: Sequence[Strung], body: Body, rate: float, band: float = inf
         "reach": lengths.reshape(-1, TOGETHER).max(axis=1),
         "forward": side_by_side((modes,), [s.bank.forward[:modes] for s in strands]),
         "backward": side_by_side((modes,), [s.bank.backward[:modes] for s in strands]),
-        "spread": side_by_side((modes,), [s.bank.spread[:modes] for s in strands]),
-        "rows": side_by_side((rows, modes), [s.bank.rows[:rows, :modes] for s in strands]),
+        "rows": side_by_side(
+            (rows, modes), [s.bank.rows[:rows, :modes] * np.sqrt(s.bank.spread[:modes]) for s in strands]
+        ),
         "response": side_by_side((rows, rows), [s.bank.response[:rows, :rows] for s in strands]),
         "ahead": side_by_side((rows, rows), [s.bank.ahead[:rows, :rows] for s in strands]),
         "touched": np.zeros(2, np.int64),

@@ -170,8 +170,7 @@ class Flock:
     reach: Integers  # [lanes / 8] modes of the longest of each eight
     forward: Matrix  # [M, lanes]
     backward: Matrix
-    spread: Matrix
-    rows: Cube  # [K + 1, M, lanes]: points, then the end
+    rows: Cube  # [K + 1, M, lanes]: points, then the end; of modes that are scaled by the root of their spread
     response: Cube  # [K + 1, K + 1, lanes]
     ahead: Cube  # [K + 1, K + 1, lanes]: the same a step later
     even: Matrix

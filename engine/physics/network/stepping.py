@@ -127,18 +127,23 @@ def finish(s: Strand, b: Bridge, odd: Any, square: Any) -> None:
     p, bank, count, free = s.points, s.bank, s.points.psi.size, s.bank.free
     if p.links:
         settle_links(s, b.surge)
+    if s.stretch.square.size == 0:
+        kept(p.force, bank.weights[odd])
     for j in range(s.now.size):
-        p.force[count + j] = 0.0
+        push = 0.0
         for d in range(b.now.size):
-            p.force[count + j] -= s.ends.weight[j, d] * b.surge[d] * square
-    pushed = listed(p.force, p.force, p.force.size, p.pushed)
+            push -= s.ends.weight[j, d] * b.surge[d] * square
+        p.force[count + j] = bank.weights[odd, count + j] = push
+    pushed = 0
+    for k in range(p.force.size):
+        if p.force[k] != 0.0:
+            p.pushed[pushed] = k
+            pushed += 1
     summed(free, bank.response, p.force, p.pushed, pushed, free)
     if s.stretch.square.size:
         after = bank.even if odd else bank.odd
         spread(bank.spread, bank.rows, p.force, p.pushed, pushed, after)
         tighten(s, after)
-    else:
-        kept(p.force, bank.weights[odd])
     feel(s, b, pushed, square)
     blended(free, s.ends.carried, b.now, 1.0, free)
     shift(free, p.now, p.before)
@@ -183,6 +188,21 @@ def step(base: Any, force: Any, knock: Any) -> None:
             if s.points.timed:
                 lead(s, b, t)
             predict(s, b, force[n], odd, square)
+    join(base)
+
+
+@native
+def sway(base: Any, pull: Any) -> None:
+    """One step of the bridge whose strings have been driven by themselves, and pull at it so much."""
+    carrying.begin(island(base).bridge, pull)
+    join(base)
+
+
+@native
+def join(base: Any) -> None:
+    """The rest of a step, from where strings would be without obstacles: they, hub and body meet at the bridge."""
+    i = island(base)
+    b, square, odd = i.bridge, i.per_second * i.per_second, i.bridge.clock[0] & 1
     if i.flocks:
         flocking.predict(i.flock, b, odd, square)
     if b.stale[0]:
@@ -226,19 +246,37 @@ def drive(base: Any, force: Any, t: Any, odd: Any) -> None:
     """One step of strings on a frame, one after the other; what they do to it pulls at the bridge."""
     i = island(base)
     b, f, square = i.bridge, i.frame, i.per_second * i.per_second
-    carrying.begin(f, f.force)  # which is zero
     throw(f, t)
     for m in range(i.active[0]):
         n = i.members[m]
         s = strand(base + i.strands[n])
-        if s.points.timed:
-            lead(s, f, t)
-        predict(s, f, force[n], odd, square)
-        settle(s, f, odd == 0)
-        finish(s, f, odd, square)
+        alone(s, f, force[n], t, odd, square)
         for d in range(b.pull.size):
             b.pull[d] += s.felt[d]
     fly(f)
+
+
+@native
+def drive_on(base: Any, n: Any, force: Any, felt: Any) -> None:
+    """Many steps of one string on a frame, whom no hammer can hit; what it does to the bridge is added to felt[t]."""
+    i = island(base)
+    s, square = strand(base + i.strands[n]), i.per_second * i.per_second
+    for t in range(felt.shape[0]):
+        clock = i.bridge.clock[0] + t
+        alone(s, i.frame, force[t], float(clock), clock & 1, square)
+        for d in range(felt.shape[1]):
+            felt[t, d] += s.felt[d]
+
+
+@native
+def alone(s: Strand, f: Bridge, force: Any, t: Any, odd: Any, square: Any) -> None:
+    """One step of a string on a frame."""
+    carrying.begin(f, f.force)  # which is zero
+    if s.points.timed:
+        lead(s, f, t)
+    predict(s, f, force, odd, square)
+    settle(s, f, odd == 0)
+    finish(s, f, odd, square)
 
 
 @called_by_python

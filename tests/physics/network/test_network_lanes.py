@@ -59,8 +59,8 @@ def test_lanes_give_what_strings_by_themselves_give(points: int, count: int, dir
 
 
 @called_by_python
-def compiled_pass(f, b, g, r, p, reach, n, a, out, first):  # type: ignore[no-untyped-def]
-    advance_lanes(f, b, g, r, p, reach, n, a, out, first)
+def compiled_pass(f, b, r, p, reach, n, a, out, first):  # type: ignore[no-untyped-def]
+    advance_lanes(f, b, r, p, reach, n, a, out, first)
 
 
 @called_by_python
@@ -75,15 +75,15 @@ def test_the_compiled_pass_has_the_bits_of_the_plain_one() -> None:
     rng = np.random.default_rng(1)
     for count in (1, 2, 5):
         for first in {0, count - 1}:
-            f, b, g, now, before = (rng.normal(size=(24, LANES)) for _ in range(5))
+            f, b, now, before = (rng.normal(size=(24, LANES)) for _ in range(4))
             rows, pend = rng.normal(size=(count, 24, LANES)), rng.normal(size=(2, count, LANES))
             both, reach, start, earlier = np.zeros((2, count * LANES)), np.array([24, 7]), now.copy(), before.copy()
             others = now.copy(), before.copy(), both.copy()
-            advance_lanes(f, b, g, rows, pend, reach, now, before, both, first)
-            compiled_pass(f, b, g, rows, pend, reach, *others, first)
+            advance_lanes(f, b, rows, pend, reach, now, before, both, first)
+            compiled_pass(f, b, rows, pend, reach, *others, first)
             for plain, made in zip((now, before, both), others):
                 assert (plain == made).all()
-            one, two = g * np.einsum("hqs,qms->hms", pend[:, first:], rows[first:])
+            one, two = np.einsum("hqs,qms->hms", pend[:, first:], rows[first:])
             old, y = earlier + one, start + f * one + two
             u1 = f * y - b * old
             assert np.allclose(before[:, :8], u1[:, :8])
