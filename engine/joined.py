@@ -56,7 +56,7 @@ def advance_on(
 
 
 def blended(start: Any, table: Any, weights: Any, sign: Any, out: Any) -> None:
-    """out = start + sign * sum of weights[d] table[d], one after the other; sign is 1 or -1."""
+    """out = start + sign * sum of weights[d] table[d], one row after the other, of one at least; sign is 1 or -1."""
     total = start[: out.size].copy()
     for row, weight in zip(table, weights, strict=True):
         total = (sign * weight) * row[: out.size] + total
@@ -179,14 +179,15 @@ def _blended(typing: Any, start: Any, table: Any, weights: Any, sign: Any, out: 
         b = v.builder
         count, width = cgutils.unpack_tuple(b, table.shape)
         (size,) = cgutils.unpack_tuple(b, out.shape)
-        total = cgutils.alloca_once(b, v.type)
-        with v.loop(size, v.lanes) as i:
-            b.store(v.load(start.data, i), total)
-            with v.loop(count, 1) as d:
-                weight = v.splat(b.fmul(sign, b.load(b.gep(weights.data, [d]))))
-                row = v.load(b.gep(table.data, [b.mul(d, width)]), i)
-                b.store(v.plus(b.load(total), weight, row), total)
-            v.store(b.load(total), out.data, i)
+
+        def add(to: Any, d: Any) -> None:
+            weight, row = v.splat(b.fmul(sign, b.load(b.gep(weights.data, [d])))), b.gep(table.data, [b.mul(d, width)])
+            with v.loop(size, v.lanes) as i:
+                v.store(v.plus(v.load(to, i), weight, v.load(row, i)), out.data, i)
+
+        add(start.data, INT(0))
+        with cgutils.for_range_slice(b, INT(1), count, INT(1)) as (d, _unused):
+            add(out.data, d)
 
     return types.void(start, table, weights, types.float64, out), _vector_code(generate)
 

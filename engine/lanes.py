@@ -147,19 +147,19 @@ def _answer_lanes(typing: Any, start: Any, table: Any, pend: Any, first: Any, ou
         b = v.builder
         count, width = cgutils.unpack_tuple(b, pend.shape)
         size, last = b.mul(count, width), b.sub(count, INT(1))
-        total = cgutils.alloca_once(b, v.type)
-        for lane in range(0, LANES, v.lanes):
+
+        def add(to: Any, q: Any) -> None:
+            pushes, row = b.gep(pend.data, [b.mul(q, width)]), b.gep(table.data, [b.mul(q, size)])
+            lanes = range(0, LANES, v.lanes)
+            each = [v.load(pushes, INT(lane)) for lane in lanes]
             with v.loop(size, LANES) as i:
-                at = b.add(i, INT(lane))
+                for lane, push in zip(lanes, each, strict=True):
+                    at = b.add(i, INT(lane))
+                    v.store(v.plus(v.load(to, at), v.load(row, at), push), out.data, at)
 
-                def answer(q: Any) -> tuple[Any, Any]:
-                    push = v.load(b.gep(pend.data, [b.mul(q, width)]), INT(lane))  # noqa: B023
-                    return v.load(b.gep(table.data, [b.mul(q, size)]), at), push  # noqa: B023
-
-                b.store(v.plus(v.load(start.data, at), *answer(last)), total)
-                with cgutils.for_range_slice(b, first, last, INT(1)) as (q, _unused):
-                    b.store(v.plus(b.load(total), *answer(q)), total)
-                v.store(b.load(total), out.data, at)
+        add(start.data, last)
+        with cgutils.for_range_slice(b, first, last, INT(1)) as (q, _unused):
+            add(out.data, q)
 
     return types.void(start, table, pend, types.int64, out), _vector_code(generate)
 

@@ -36,6 +36,7 @@ from engine.preset.loader import load_preset
 
 STEPS, ROUNDS = 1200, 25
 BLOCK, BLOCKS = 64, 100
+RINGING = 60 * 48_000 // BLOCK  # blocks in which all must have rung out
 LOSS = Loss(0.6, 6.5e-3, 0.0, 5e-6)
 PLUCK = Excitation(0.85, 1.0, 2e-3)
 BODY = Body(modes(Plate(0.0055, 0.25, 0.05, 180.0, 6000.0, 1)))
@@ -125,8 +126,13 @@ def measure(runs: dict[str, Callable[[], None]]) -> dict[str, float]:
     return best
 
 
-def instrument(count: int, oversample: int, hub: bool, coupling: str, alone: bool = False) -> Callable[[], float]:
-    """A sitar of so many strings that sound; `alone`: as today's presets, each by itself. Seconds a second."""
+def instrument(
+    count: int, oversample: int, hub: bool, coupling: str, alone: bool = False, asleep: bool = False
+) -> Callable[[], float]:
+    """A sitar of so many strings that sound; `alone`: as today's presets, each by itself. Seconds a second.
+
+    `asleep`: once all of it has rung out.
+    """
     (over,) = played(185.0).ports
     preset = load_preset("sitar", {"barrier.points": 7})
     one = Played(Strung(wire(0.88, 0.3e-3, 185.0), ports=(over,)), exciter=PLUCK, lowest=36, highest=72)
@@ -145,6 +151,11 @@ def instrument(count: int, oversample: int, hub: bool, coupling: str, alone: boo
             made.schedule(2000, (midi.CONTROL, midi.ALL_SOUND_OFF, 0))
         for _ in range(64):
             made.run(out)
+        for _ in range(RINGING if asleep else 0):
+            if not made.silent:
+                made.run(out)
+        if made.silent != asleep:
+            sys.exit("bench_network: what should ring is silent, or rings where it should be silent")
         if made.report()["voices"] != count:
             sys.exit(f"bench_network: {made.report()['voices']} voices sound instead of {count}")
         began = time.thread_time()
@@ -160,11 +171,13 @@ def instruments() -> None:
     runs = {
         "16 strings by themselves, x2": instrument(16, 2, False, "", alone=True),
         "2 strings by themselves, x1": instrument(2, 1, False, "", alone=True),
+        "2 strings by themselves, x2": instrument(2, 2, False, "", alone=True),
         "hub of 13 and body, x1": instrument(0, 1, True, "two-way"),
         "hub of 13 and body, x2": instrument(0, 2, True, "two-way"),
+        "the same asleep, x1": instrument(0, 1, True, "two-way", asleep=True),
         "16 strings and body, x2": instrument(16, 2, False, "two-way"),
         "16 strings, hub of 13, body, x2": instrument(16, 2, True, "two-way"),
-        "the same one-way": instrument(16, 2, True, "one-way"),
+        "all of it one-way, x2": instrument(16, 2, True, "one-way"),
     }
     best = dict.fromkeys(runs, np.inf)
     for _ in range(ROUNDS // 3):
