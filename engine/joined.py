@@ -87,8 +87,9 @@ def reached(level: Any, now: Any, ahead: Any, free: Any, psi: Any, state: Any, c
 
 
 def kept(source: Any, out: Any) -> None:
-    """out = source."""
-    out[: source.size] = source
+    """out = source, of as many entries as the shorter one has."""
+    size = min(source.size, out.size)
+    out[:size] = source[:size]
 
 
 def cleared(out: Any) -> None:
@@ -267,8 +268,9 @@ def _reached(
 @intrinsic
 def _kept(typing: Any, source: Any, out: Any) -> Any:
     def generate(v: _Vectors, _: Any, source: Any, out: Any) -> None:
-        (size,) = cgutils.unpack_tuple(v.builder, source.shape)
-        with v.loop(size, v.lanes) as i:
+        b = v.builder
+        (here,), (there,) = (cgutils.unpack_tuple(b, x.shape) for x in (source, out))
+        with v.loop(b.select(b.icmp_signed("<", here, there), here, there), v.lanes) as i:
             v.store(v.load(source.data, i), out.data, i)
 
     return types.void(source, out), _vector_code(generate)
