@@ -88,6 +88,34 @@ for name, model in (("sitar", modal), ("slap-bass", finite_difference)):
     model.kernel(d.coefficients, state, pulse(d.problem.excitation, 48_000.0, 400), out)
     assert state.touch.psi.size and np.abs(out).max() > 0.0
     print(name, hashlib.sha256(out.tobytes()).hexdigest())
+
+# Two strings on a bridge, five that answer in lanes; all pushed until they touch, in runs that end within a pair.
+from engine.physics.barrier import Barrier, Polynomial
+from engine.physics.excitation import Excitation
+from engine.physics.network.gathering import gather
+from engine.physics.network.parts import Against, Body, Network, Resonance, Strung
+from engine.physics.network.stepping import run
+from engine.physics.network.weaving import weave
+from engine.physics.problem import Contact
+from engine.physics.string import Loss, String
+
+def strung(length, points):
+    over = Against(Barrier(Polynomial((0.0, 0.0, -0.75)), 0.0, 0.03, points), Contact(1e8))
+    wire = String(length, 5.5e-4, 59.0, 8e-5, Loss(0.6, 6.5e-3))
+    return Strung(wire, 0.9, ports=(over,), excitation=Excitation(0.1))
+
+body = Body(tuple(Resonance(f, 12.0, 0.02, (1.0,), (1.0, -0.5)) for f in (180.0, 515.0, 1122.0)))
+for one_way in (False, True):
+    hub = gather([strung(0.7 - 0.02 * n, 2) for n in range(5)], body, 48_000.0, 3e3)
+    w = weave(Network((strung(0.88, 5), strung(0.6, 12)), body), 48_000.0, 3e3, hub, one_way)
+    force, knock, out, touched = np.zeros((80, 2)), np.zeros((80, 1)), np.zeros((80, 3)), [False] * 3
+    force[:9], force[45], knock[20:30] = -3.0, 1.0, 500.0
+    for first, last in ((0, 17), (17, 30), (30, 39), (39, 50), (50, 71), (71, 80)):
+        run(w.base, force[first:last], knock[first:last], out[first:last])
+        pressing = w.island.flock.psi, w.strand(0).points.psi, w.strand(1).points.psi
+        touched = [so_far or bool(psi.any()) for so_far, psi in zip(touched, pressing)]
+    assert all(touched), touched
+    print(one_way, hashlib.sha256(out.tobytes()).hexdigest())
 """
 
 
