@@ -346,9 +346,9 @@ def _of_ensemble(
     if as_played:
         number = nearest_key(preset) if number is None else number
         band = min(band, heard)
-    made = ensemble(preset, preset.assembly, number, loud, rate)
+    made = ensemble(preset, preset.assembly, number, loud, rate, as_played)
     differs = "" if band == heard else f"an instrument keeps the modes below {heard:g} Hz"
-    return EnsembleOrder(preset, made, rate, steps, snapshots, band, differs)
+    return EnsembleOrder(preset, made, rate, steps, snapshots, band, differs, as_played)
 
 
 def warn_of_points(d: modal.Design) -> None:
