@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.physics.string import require
+
 SPEED = 343.0  # m/s, of sound
+SHORTEST, LONGEST = 0.01, 30.0  # s
+SMALLEST, LARGEST = 0.5, 100.0  # m
 
 
 @dataclass(frozen=True)
@@ -14,6 +18,11 @@ class Room:
     share: float = 0.2
     decay: float = 0.3  # s to -60 dB
     size: float = 4.0  # m
+
+    def __post_init__(self) -> None:
+        require("room.share", self.share, minimum=0.0, maximum=1.0)
+        require("room.decay", self.decay, minimum=SHORTEST, maximum=LONGEST)
+        require("room.size", self.size, minimum=SMALLEST, maximum=LARGEST)
 
     @property
     def across(self) -> float:

@@ -8,14 +8,16 @@ sample is made of those before it in one order of sums: blocks decide nothing. E
 from __future__ import annotations
 
 from math import pi, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.compiled import called_by_python, inlined, native
 from engine.elementary import cos, power
 from engine.layout import Integers, Vector, record
 from engine.opened import at
-from engine.preset.room import Room
 from engine.synth.output import sound
+
+if TYPE_CHECKING:
+    from engine.preset.room import Room
 
 WAYS = (0.73, 0.87, 1.0, 1.19, 1.41, 1.63, 1.87, 2.17)  # lengths, of the room's: from across to there and back
 DULL = 5e3  # Hz where the decay takes half the time,

@@ -143,6 +143,9 @@ def test_a_room_is_around_any_preset_and_changes_nothing_in_it() -> None:
     assert around == replace(bare, room=Room(0.2, 1.0, 4.0))
     assert load_preset({"string": WIRE, "room": {"share": 0}}).room is None
     assert again(json.loads(json.dumps(plain(around))), Preset) == around
+    for wrong in ({"share": 1.5}, {"size": 1e9}, {"decay": -1.0}):  # a saved instrument's is not believed
+        with pytest.raises(PresetError):
+            again({"is": "Room"} | wrong, Room)
     (said,) = doubts({"string": WIRE}, "room={decay: 10 ms, size: 7 m}")
     assert said == (
         "--set: room.decay = 10 ms: sound takes 20.4 ms across 7 m, and hardly comes back; "

@@ -183,6 +183,7 @@ def test_one_way_and_none_are_simulated_with_all_that_answers() -> None:
         ("sitar", {"scheme": "network"}, "scheme = network: must be one of fd, modal, "),
         (TWO, {"initial": np.sin}, "initial = (given): strings on a bridge begin at rest, in float64; leave it out"),
         (TWO, {"precision": "float32"}, "precision = (given): strings on a bridge begin at rest, in float64; "),
+        (TWO, {"as_played": True, "band": 4e3}, "as_played = band: is the instrument's own then; leave band out"),
         (TWO, {"key": "C2"}, "Unnamed, C2: no string is played by this key"),
         (TWO | {"coupling": "none"}, {}, "coupling = none: strings that nothing couples do not answer each other; "),
         (TWO, {"seconds": 1000.0}, "MiB in memory, the limit is 1024 MiB; shorten it, or write it: "),
@@ -192,7 +193,7 @@ def test_one_way_and_none_are_simulated_with_all_that_answers() -> None:
             "body.modes = 30000: no mode lies below 21600 Hz, 0.45 of the rate; ",
         ),
     ],
-    ids=["scheme", "network", "initial", "precision", "key", "coupling", "long", "body"],
+    ids=["scheme", "network", "initial", "precision", "band", "key", "coupling", "long", "body"],
 )
 def test_bad_input_is_refused_in_one_line(preset: Any, how: dict[str, Any], said: str) -> None:
     with pytest.raises(engine.PresetError) as error:
