@@ -18,8 +18,6 @@ def instrument_rows(d: Instrumental) -> Iterator[tuple[str, str]]:
     stretched = sum(string.stretching for string in d.strings)
     off = "off: it is heard in hard basses and pulled strings only"
     yield "stretching", f"on {stretched} of {len(d.strings)} strings" if stretched else off
-    if a.room:
-        yield "room", f"{100 * a.room.share:.3g} % of what is heard, {a.room.decay:.3g} s, {a.room.size:.3g} m"
     c = d.costs
     ns = [
         f"{c.key} {1e9 * c.strings:.0f} ns",

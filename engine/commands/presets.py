@@ -212,6 +212,9 @@ def _touching_lines(t: Touching | None) -> Iterator[str]:
 def _playing_lines(preset: Preset) -> Iterator[str]:
     velocity, release = preset.velocity, _seconds(preset.release)
     yield _row("played", f"gain {preset.gain:g} dB, release {release}, {preset.polyphony} strings at most")
+    if preset.room:
+        share, decay, size = 100.0 * preset.room.share, _seconds(preset.room.decay), preset.room.size
+        yield _row("room", f"{share:.3g} % of what is heard, {decay} to -60 dB, {size:.3g} m")
     yield _row("tuning", preset.tuning.name)
     yield _row("velocity", f"force to the power {velocity.force:g}, duration to the power {velocity.duration:g}")
     yield _row("tracking", ", ".join(f"{name} {power:g}" for name, power in vars(preset.tracking).items()))

@@ -51,8 +51,9 @@ method: so many strings are kept sounding, notes arrive at samples that look ran
 compiled function plays block after block on a thread of its own and times each; 0.3 s are played before that. The
 largest polyphony is searched by playing, and is one that held for the whole time, p99.9 at 70 % of the deadline.
 Parts: the clock is read around strings, oversampling and output stage; contact is the difference to the same notes on
-the same strings without barrier, played in turn, and everything is a median. Other programs disturb the larger
-percentiles: close them, or trust p50."""
+the same strings without barrier, played in turn, and everything is a median. Of an instrument of several strings the
+hub is the difference to the same without what answers, the body that to the same without it. Other programs disturb
+the larger percentiles: close them, or trust p50."""
 
 
 def add(commands: Commands[argparse.ArgumentParser]) -> None:

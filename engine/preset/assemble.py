@@ -12,7 +12,7 @@ from engine.physics.network.meetings import meetings
 from engine.physics.network.parts import Against, Body, Link, Listening, Plane, PortLike, Resonance, Strung
 from engine.physics.problem import AT_AN_END, Contact, Problem
 from engine.physics.string import Loss, String
-from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Felt, Played, Plucking, Rattle, Room
+from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Felt, Played, Plucking, Rattle
 from engine.preset.build import build_problem
 from engine.preset.check import Values
 from engine.preset.doubts import doubt_ranges, doubt_strength
@@ -51,17 +51,13 @@ def build_instrument(values: Values) -> tuple[Problem | None, Assembly | None]:
         limit = f"{len(sympathetic)} strings answer in all, and at most {MOST_SYMPATHETIC} fit"
         last = next(scope.own for scope in reversed(scopes) if scope.sympathetic)
         values.refuse(f"{last}.sympathetic", f"{limit}; leave some out", physical=True)
-    assembly = Assembly(played, sympathetic, body, values["coupling"], _room(values))
+    assembly = Assembly(played, sympathetic, body, values["coupling"])
     if not values.complaints:
         for scope, part in zip(scopes, made):
             assert part is not None
             doubt_strength(scope, part, whole=not values.given(f"{scope.own}.played"))
         doubt_ranges(scopes, assembly)
     return first, assembly
-
-
-def _room(values: Values) -> Room | None:
-    return Room(*(values[f"room.{word}"] for word in ("share", "decay", "size"))) if values.given("room") else None
 
 
 def _strings(scope: Scope, problem: Problem) -> Played | tuple[Strung, ...]:
@@ -98,7 +94,6 @@ def _strung(scope: Scope, problem: Problem) -> tuple[Strung, tuple[Rattle, ...]]
         ports.append(Against(problem.barrier, problem.contact, stands, friction=friction))
     for path in scope.instances("ports"):
         _hang(scope, path, string.length, ports, rattles)
-    heard = problem.pickups if scope.given("pickups") else ()
     strung = Strung(
         string,
         scope.values[f"{scope.own}.weight"] if scope.own else 1.0,
@@ -107,7 +102,7 @@ def _strung(scope: Scope, problem: Problem) -> tuple[Strung, tuple[Rattle, ...]]
         struck=radians(scope["excitation.angle"]),
         stretching=_elasticity(scope) if scope["string.stretching"] else 0.0,
         band=scope["string.band"] or inf,
-        listening=tuple(Listening(p.at * string.length) for p in heard if p.kind not in AT_AN_END),
+        listening=_listening(scope, problem),
     )
     try:
         meetings(strung)
@@ -115,6 +110,18 @@ def _strung(scope: Scope, problem: Problem) -> tuple[Strung, tuple[Rattle, ...]]
         known = "barrier.friction" if error.key == "friction" else error.key
         raise PhysicsError(known, error.value, error.limit, error.remedy) from None
     return strung, tuple(rattles)
+
+
+def _listening(scope: Scope, problem: Problem) -> tuple[Listening, ...]:
+    """Where pickups hear the strings that keys play; without any, the body is heard."""
+    if scope.sympathetic or not scope.given("pickups"):
+        return ()
+    for path, pickup in zip(scope.instances("pickups"), problem.pickups):
+        if pickup.kind in AT_AN_END:
+            limit = "on a bridge that strings share, the body is heard, or a place on strings"
+            remedy = "take displacement or velocity, or leave pickups out"
+            raise PhysicsError(f"{path}.kind", pickup.kind, limit, remedy)
+    return tuple(Listening(pickup.at * problem.string.length) for pickup in problem.pickups)
 
 
 def _hang(scope: Scope, path: str, length: float, ports: list[PortLike], rattles: list[Rattle]) -> None:

@@ -13,6 +13,7 @@ from engine.physics.problem import Contact
 from engine.physics.string import require
 
 COUPLINGS = ("two-way", "one-way", "none")
+GRAVITY = 9.81  # m/s^2
 RATTLING = 1e5  # N/m, of something loose: two contacts stiffer than this that last would drift (network/meetings.py)
 
 
@@ -75,6 +76,11 @@ class Rattle:
     gap: float = 1e-4  # m
     contact: Contact = field(default_factory=lambda: Contact(RATTLING, 1.0))
 
+    @property
+    def weight(self) -> float:
+        """N, which brings it to the string from below, as if the instrument stood on its head."""
+        return GRAVITY * self.mass
+
 
 @dataclass(frozen=True)
 class Played:
@@ -97,15 +103,6 @@ class Played:
 
 
 @dataclass(frozen=True)
-class Room:
-    """A short room around the instrument, outside its physics."""
-
-    share: float = 0.0  # of what is heard: 0 none of it, 1 nothing else
-    decay: float = 0.3  # s to -60 dB
-    size: float = 4.0  # m
-
-
-@dataclass(frozen=True)
 class Assembly:
     """All of an instrument. A key is played by every entry of `played` whose range holds it."""
 
@@ -113,4 +110,3 @@ class Assembly:
     sympathetic: tuple[Strung, ...] = ()
     body: Body = field(default_factory=Body)
     coupling: str = COUPLINGS[0]
-    room: Room | None = None

@@ -22,6 +22,7 @@ from engine.preset.document import Node, read_object, read_yaml
 from engine.preset.files import MAX_BYTES, known, shipped
 from engine.preset.overrides import PLACE, Overrides, apply_overrides
 from engine.preset.playing import Controller, Tracking, Velocity
+from engine.preset.room import Room
 from engine.preset.tuning import Tuning, load_tuning
 from engine.reading import MIDI_SUFFIXES, read_text
 
@@ -49,6 +50,7 @@ class Preset:
     source: str = field(default="preset", compare=False)
     family: str = ""  # what it is listed among
     tags: tuple[str, ...] = ()  # and found by
+    room: Room | None = None  # around the instrument, outside its physics
 
     def __repr__(self) -> str:
         s = self.problem.string
@@ -87,6 +89,7 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
     problem, assembly = build_instrument(values)
     controllers = build_controllers(values)
     complaints.raise_if_any()
+    room = _room(values)
     for doubt in values.doubts:
         warnings.warn(doubt, PhysicsWarning, stacklevel=3)
     assert problem is not None  # there was nothing to complain about
@@ -110,8 +113,20 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
         source=root.place.name,
         family=values["family"],
         tags=values["tags"] or (),
+        room=room,
     )
     return preset, values
+
+
+def _room(values: Values) -> Room | None:
+    """None where nothing of it would be heard."""
+    if not values.given("room") or values["room.share"] == 0.0:
+        return None
+    room = Room(*(values[f"room.{word}"] for word in ("share", "decay", "size")))
+    if room.decay < room.across:
+        way = f"{1e3 * room.across:.3g} ms across {room.size:g} m"
+        values.doubt("room.decay", f"sound takes {way}, and hardly comes back; lengthen it, or take a smaller room")
+    return room
 
 
 def _read(source: object, complaints: Complaints) -> tuple[Node, Path | None]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.physics.network.bodies import BODIES
 from engine.physics.network.parts import BRIDGE, FRAME, MOST_DIRECTIONS
-from engine.preset.assembly import COUPLINGS, Blowing, Course, Felt, Plucking, Room
+from engine.preset.assembly import COUPLINGS, Blowing, Course, Felt, Plucking
 from engine.preset.key import Key
 
 EXCITERS = ("pulse", "plectrum", "hammer")
@@ -354,7 +354,4 @@ STANDING = (
         COUPLINGS[0],
         choices=COUPLINGS,
     ),
-    _key("room.share", "number", "", (0.0, 1.0), 0.2, "How much of what is heard is a room around the instrument."),
-    _key("room.decay", "number", "s", (0.01, 30.0), Room.decay, "In which time its sound falls by 60 dB."),
-    _key("room.size", "number", "m", (0.5, 100.0), Room.size, "How long it is."),
 )

@@ -26,6 +26,7 @@ from engine.preset.network_keys import (
 from engine.preset.parameters import PARAMETERS
 from engine.preset.playing import MAX_CONTROLLERS, Tracking, Velocity
 from engine.preset.profiles import SURFACES, own
+from engine.preset.room import LARGEST, LONGEST, SHORTEST, SMALLEST, Room
 
 PROFILES = (*SURFACES, "points")  # surfaces are distributed along the string, points are lumped
 _WIRE = ("string.density", "string.stiffness")  # what diameter and material stand for
@@ -169,6 +170,14 @@ TABLE = (
         "drives a body that carries the end and the barrier, too.",
     ),
     _number("pickups.pan", "", (-1.0, 1.0), 0.0, "Where it is heard: -1 left, 0 in the middle, 1 right."),
+    _number(
+        "room.share", "", (0.0, 1.0), Room.share, "How much of the power that is heard is of a room around it all.",
+    ),
+    _number(
+        "room.decay", "s", (SHORTEST, LONGEST), Room.decay,
+        "In which time its sound falls by 60 dB; from 5 kHz on in half of it.",
+    ),
+    _number("room.size", "m", (SMALLEST, LARGEST), Room.size, "How long it is: so late its first echoes come."),
     Key("oversample", "whole", "The model runs at this multiple of the sample rate.", 1, choices=(1, 2, 4, 8)),
     Key(
         "polyphony", "whole", "How many strings may sound at a time, live; a render has as many as it needs.",

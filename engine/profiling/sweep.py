@@ -10,7 +10,7 @@ from engine.errors import EngineError
 from engine.preset.loader import Preset
 from engine.profiling.limit import Limit, largest_polyphony
 from engine.profiling.load import Spread
-from engine.profiling.parts import Parts, parts, without_barrier
+from engine.profiling.parts import Parts, parts, without
 from engine.profiling.rig import BenchSetup, BenchTake, Recorder, Rig, record_blocks
 
 QUICK = 0.25  # of the time of a point: enough to search with
@@ -97,26 +97,26 @@ def sweep(plan: SweepPlan, results: Results, listener: SweepListener, record: Re
         listener.begins(f"{what}: being set up")
         try:
             rig = Rig(preset, factor, plan.setup, record)
-            touching = plan.parts and preset.problem.barrier is not None
-            free = Rig(without_barrier(preset), factor, plan.setup, record) if touching else None
+            others = without(preset) if plan.parts else {}
+            fewer = {lost: Rig(other, factor, plan.setup, record) for lost, other in others.items()}
         except EngineError as error:
             note(f"{what}: left out, {' '.join(str(error).splitlines())}")
             continue
         if rig.mute:
             note(f"{what}: {rig.mute}")
         for block in plan.blocks:
-            _section(plan, Section(name, preset.model, factor, block), (rig, free), results, listener, note)
+            _section(plan, Section(name, preset.model, factor, block), (rig, fewer), results, listener, note)
 
 
 def _section(
     plan: SweepPlan,
     section: Section,
-    rigs: tuple[Rig, Rig | None],
+    rigs: tuple[Rig, dict[str, Rig]],
     results: Results,
     listener: SweepListener,
     note: Callable[[str], None],
 ) -> None:
-    rig, free = rigs
+    rig, fewer = rigs
     for voices in plan.voices:
         point = Point(section, voices)
         listener.begins(str(point))
@@ -136,4 +136,4 @@ def _section(
     if plan.parts:
         voices = min(max(plan.voices), rig.most)
         listener.begins(f"{section}: where does the time go?")
-        results.parts[section] = voices, parts(rig, free, voices, section.block)
+        results.parts[section] = voices, parts(rig, fewer, voices, section.block)

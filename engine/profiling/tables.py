@@ -12,6 +12,8 @@ from engine.profiling.sweep import Point, Section
 
 COLUMNS = ("mean", "p50", "p99", "p99.9", "max")
 _PRESET = 16  # characters
+_WIDTHS = {"strings": 9, "contact": 9, "hub": 6, "body": 6, "oversampling": 14, "output": 8}
+_SHARED = ("hub", "body")
 
 
 def heading(section: Section, sample_rate: float, blocks: int) -> Iterator[str]:
@@ -39,11 +41,12 @@ def summary(
     yield (
         f"{'':{_PRESET}}{'':16}"
         + f"{f'voices within {HOLDS:.0%}':>20}" * bool(limits)
-        + (f"{'where the time goes, %':>46}" * bool(parts))
+        + (f"{'where the time goes, %':>{7 + sum(_widths(parts))}}" * bool(parts))
     )
     line = f"{'preset':{_PRESET}}{'model':>5}{'x':>4}{'block':>7}"
     line += f"{'largest':>12}{'p99.9 %':>8}" if limits else ""
-    line += f"{'at':>7}{'strings':>9}{'contact':>9}{'oversampling':>14}{'output':>8}" if parts else ""
+    heads = [f"{name:>{width}}" for name, width in zip(_WIDTHS, _widths(parts)) if width]
+    line += f"{'at':>7}{''.join(heads)}" if parts else ""
     yield line
     for section in told:
         yield _names(section) + _limit(limits, section) + _parts(parts, section)
@@ -67,8 +70,14 @@ def _parts(parts: dict[Section, tuple[int, Parts]], section: Section) -> str:
     if section not in parts:
         return ""
     voices, found = parts[section]
-    cells = "".join(f"{100.0 * share:{width}.1f}" for share, width in zip(found.shares, (9, 9, 14, 8)))
-    return f"{voices:7}{cells}"
+    cells = (f"{100.0 * share:{width}.1f}" for share, width in zip(found.shares, _widths(parts)) if width)
+    return f"{voices:7}{''.join(cells)}"
+
+
+def _widths(parts: dict[Section, tuple[int, Parts]]) -> tuple[int, ...]:
+    """Of the columns of all parts; 0 of those that no preset has but one of several strings, if there is none."""
+    shared = any(found.hub or found.body for _, found in parts.values())
+    return tuple(0 if name in _SHARED and not shared else width for name, width in _WIDTHS.items())
 
 
 def comparison(found: Sequence[Change], tolerance: float) -> Iterator[str]:

@@ -344,11 +344,13 @@ def _of_ensemble(
     loud = LOUD if velocity is None else whole("velocity", velocity, 1, 127, f"try {LOUD}")
     heard = min(BAND, 0.45 * rate)
     if as_played:
+        if band < np.inf:
+            raise SettingError("as_played", "band", "is the instrument's own then", "leave band out")
         number = nearest_key(preset) if number is None else number
-        band = min(band, heard)
-    made = ensemble(preset, preset.assembly, number, loud, rate)
+        band = heard
+    made = ensemble(preset, preset.assembly, number, loud, rate, as_played)
     differs = "" if band == heard else f"an instrument keeps the modes below {heard:g} Hz"
-    return EnsembleOrder(preset, made, rate, steps, snapshots, band, differs)
+    return EnsembleOrder(preset, made, rate, steps, snapshots, band, differs, as_played)
 
 
 def warn_of_points(d: modal.Design) -> None:

@@ -19,10 +19,12 @@ from engine.machine_code import tell_if_cold
 from engine.physics.excitation import pulse
 from engine.physics.linear import product
 from engine.physics.modes import shape
-from engine.physics.network.meetings import OBSTACLE
-from engine.physics.network.metered import Ledger, ledger, meter
-from engine.physics.network.parts import seen_from
-from engine.physics.network.weaving import Woven, weave
+from engine.physics.network.flock_meter import LATEST, sheets
+from engine.physics.network.gathering import gather
+from engine.physics.network.meetings import OBSTACLE, meetings
+from engine.physics.network.metered import Ledger, ledger, meter, piece_of
+from engine.physics.network.parts import Strung, seen_from
+from engine.physics.network.weaving import Woven, planes_of, weave
 from engine.physics.record import MOST_AT_ONCE, MOST_BYTES
 from engine.physics.string import Array
 from engine.preset.loader import Preset
@@ -58,11 +60,20 @@ class EnsembleOrder:
     snapshots: NDArray[np.int64]  # steps, in the order asked for
     band: float
     differs: str = ""
+    as_played: bool = False  # from an instrument's first step on, in which something pushes already
     scheme: str = SCHEME
 
     def woven(self) -> Woven:
         """The network in memory."""
-        return weave(self.ensemble.network, self.rate, self.band)
+        own = self.ensemble
+        flock = gather(own.abreast, own.network.body, self.rate, self.band) if own.abreast else None
+        one_way, taken = own.coupling != "two-way", own.coupling == "one-way"
+        return weave(own.network, self.rate, self.band, flock, one_way, taken)
+
+    @property
+    def strings(self) -> tuple[Strung, ...]:
+        """All of them, those that lie side by side at the end."""
+        return (*self.ensemble.network.strings, *self.ensemble.abreast)
 
 
 @dataclass(frozen=True)
@@ -140,12 +151,18 @@ class Pieces:
         tell_if_cold("metered.meter")
         self.order, self.w = order, order.woven()
         self._shapes: dict[int, Array] = {}
-        self._sums = np.zeros(2)
-        self._pushing = np.array([point.kind == OBSTACLE for own in self.w.points for point in own], bool)
-        network = order.ensemble.network
+        network, abreast = order.ensemble.network, order.ensemble.abreast
+        self._book = ledger(self.w, 0, sheets(abreast, network.body, order.rate, order.band))
+        self._points = [*self.w.points, *(meetings(strung) for strung in abreast)]
+        self._pushing = np.array([point.kind == OBSTACLE for own in self._points for point in own], bool)
         self._pulses = [
             np.zeros(0) if strung.excitation is None else _pulse(strung.excitation, order) for strung in network.strings
         ]
+        kinds = [pickup.kind for pickup in order.preset.problem.pickups]
+        self._moving = np.array(
+            [kind == "velocity" for strung in network.strings for kind, _ in zip(kinds, strung.listening)], bool
+        )
+        self._last = np.zeros(self._moving.size)
 
     def __iter__(self) -> Iterator[dict[str, Array]]:
         marks = sorted({*range(0, self.order.steps, MOST_AT_ONCE), self.order.steps})
@@ -154,7 +171,7 @@ class Pieces:
 
     def _metered(self, first: int, end: int) -> Ledger:
         """Steps first to end, which halt where the strings' shape is asked for."""
-        book = ledger(self.w, end - first)._replace(sums=self._sums)
+        book = ledger(self.w, end - first)._replace(sums=self._book.sums, lanes=self._book.lanes)
         force = np.zeros((end - first, len(self._pulses)))
         for n, pushing in enumerate(self._pulses):
             given = pushing[first:end]
@@ -165,19 +182,23 @@ class Pieces:
             if start in self.order.snapshots:
                 self._shapes[start] = self._shape(start)
             here = slice(start - first, halt - first)
-            part = Ledger._make(a if name == "sums" else a[here] for name, a in zip(Ledger._fields, book))
-            meter(self.w.base, force[here], knock[here], part)
+            meter(self.w.base, force[here], knock[here], piece_of(book, here))
         return book
 
     def _columns(self, book: Ledger, first: int) -> dict[str, Array]:
         directions = book.bridge.shape[1]
         total = book.total
         energy = PartsEnergy(book.strings, book.contact, book.body, book.hammers, total, book.lost, book.work)
-        silent = book.out.shape[1] == directions
+        sound = book.out[:, directions:] if book.out.shape[1] > directions else book.out
+        listened = slice(sound.shape[1] - self._moving.size, None)
+        places = sound[:, listened].copy()
+        before = np.concatenate([self._last[None], places[:-1]])
+        self._last = places[-1]
+        sound[:, listened] = np.where(self._moving, (places - before) * self.order.rate, places)
         return {
             **{f"energy_{name}": value for name, value in energy._asdict().items()},
             "time": np.arange(first + 1, first + 1 + total.size) / self.order.rate,
-            "sound": book.out[:, :directions] if silent else book.out[:, directions:],
+            "sound": sound,
             "bridge": book.bridge,
             "body_force": book.out[:, :directions],
             "string_force": book.felt,
@@ -189,48 +210,53 @@ class Pieces:
         """The strings' displacement upwards, before step `at`: its modes, and the bridge that carries its end."""
         found, bridge = [], self.w.island.bridge
         for n, strung in enumerate(self.order.ensemble.network.strings):
-            s, planes, x = self.w.strand(n), self.w.planes[n], self._x(n)
+            s, planes, x = self.w.strand(n), self.w.planes[n], self._x(strung)
             newest = s.bank.odd if at % 2 else s.bank.even
             share = np.array([seen_from(0.0, own) for own in planes.angles])
             upright = newest[: planes.plane.size] * share[planes.plane]
             u = product(shape(planes.modes.wavenumber, x), upright)
             moved = float(product(share, product(s.ends.weight, bridge.now)))
             found.append(u + moved * (1.0 - x / strung.string.length))
+        for n, strung in enumerate(self.order.ensemble.abreast):
+            planes = planes_of(strung, self.order.rate, min(self.order.band, strung.band))
+            newest, x = self._book.lanes[LATEST, : planes.plane.size, n].copy(), self._x(strung)
+            u = seen_from(0.0, planes.angles[0]) * product(shape(planes.modes.wavenumber, x), newest)
+            moved = float(product(self.w.island.flock.weight[:, n].copy(), bridge.now))
+            found.append(u + seen_from(0.0, planes.angles[0]) * moved * (1.0 - x / strung.string.length))
         return np.array(found)
 
-    def _x(self, n: int) -> Array:
-        return np.linspace(0.0, self.order.ensemble.network.strings[n].string.length, PLACES)
+    def _x(self, strung: Strung) -> Array:
+        return np.linspace(0.0, strung.string.length, PLACES)
 
     def small(self) -> dict[str, Array]:
         """What there is once, when all pieces are through."""
-        strings = len(self.order.ensemble.network.strings)
+        strings = self.order.strings
         shapes = [self._shapes[int(at)] for at in self.order.snapshots]
-        string = np.array([n for n, own in enumerate(self.w.points) for _ in own], np.int64)
-        position = np.array([point.at for own in self.w.points for point in own])
+        string = np.array([n for n, own in enumerate(self._points) for _ in own], np.int64)
+        position = np.array([point.at for own in self._points for point in own])
         return {
             "contact_string": string[self._pushing],
             "contact_position": position[self._pushing],
             "port_string": string[~self._pushing],
             "port_position": position[~self._pushing],
-            "snapshot_x": np.array([self._x(n) for n in range(strings)]),
-            "snapshot_u": np.array(shapes) if shapes else np.zeros((0, strings, PLACES)),
+            "snapshot_x": np.array([self._x(strung) for strung in strings]),
+            "snapshot_u": np.array(shapes) if shapes else np.zeros((0, len(strings), PLACES)),
             "snapshot_time": self.order.snapshots / self.order.rate,
             "strings": np.array(self.order.ensemble.names),
         }
 
 
 def _pulse(excitation: Any, order: EnsembleOrder) -> Array:
-    """An excitation's force, as long as it lasts."""
+    """An excitation's force, as long as it lasts. At its onset it is zero: an instrument leaves that step out."""
     lasting = int((excitation.onset + excitation.duration) * order.rate) + 2
-    return pulse(excitation, order.rate, min(order.steps, lasting))
+    return pulse(excitation, order.rate, min(order.steps, lasting) + 1)[int(order.as_played) :]
 
 
 def columns_of(order: EnsembleOrder) -> int:
     """Numbers that a step leaves behind."""
     w = order.woven()
-    strings, directions = len(order.ensemble.network.strings), w.island.bridge.now.size
-    points = sum(map(len, w.points))
-    return 2 * strings + 6 + 3 * directions + strings * directions + points + w.island.bridge.heard.shape[1]
+    row = ledger(w, 1)
+    return sum(column.size for column in row[:-2]) + 6
 
 
 def perform_ensemble(order: EnsembleOrder) -> EnsembleSimulation:

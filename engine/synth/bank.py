@@ -6,7 +6,7 @@ Everything is allocated here, once. The renderer changes entries, never where th
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, pi
 from typing import NamedTuple
@@ -17,21 +17,21 @@ from numpy.typing import NDArray
 from engine import messages as midi
 from engine import module
 from engine.elementary import exp, power
-from engine.layout import Arena, Rows, lay, rows_of, seen, size_of
+from engine.layout import Arena, Rows, fields_of, lay, rows_of, seen, size_of
 from engine.physics.excitation import SHAPES
 from engine.physics.network.weaving import Writers
 from engine.physics.problem import Problem
 from engine.preset.loader import Preset
 from engine.preset.parameters import PARAMETERS, SMOOTHING
 from engine.preset.tuning import Tuning
-from engine.synth import decimate, memory, output, strings, strips, zones
+from engine.synth import decimate, memory, output, room, strings, strips, zones
 from engine.synth.audition import loudness
 from engine.synth.budget import Budget, dearest, spend_together
 from engine.synth.choirs import design_choirs
 from engine.synth.keys import TunedKey, above, design_keys, gap, highest_tension, mildest_damping
 from engine.synth.memory import KEYS, Machine
-from engine.synth.rehearsal import ears, gains
-from engine.synth.standing import ears_of, lay_joint, most_courses
+from engine.synth.rehearsal import gains
+from engine.synth.standing import ears_of, lay_joint
 from engine.units import db_to_gain, hz_to_key, t60_to_decay
 
 FADE_TIME = 5e-3  # s: a stolen voice is gone after this
@@ -79,9 +79,10 @@ class Bank:
 
     @property
     def rings(self) -> bool:
-        """Whether something moves that voices stand on."""
+        """Whether something moves that voices stand on, or is left in the room that they are in."""
         where = int(self.machine.joint)
-        return where != 0 and bool(seen(memory.Joint, self.address + where, self.block).awake)
+        standing = where != 0 and bool(seen(memory.Joint, self.address + where, self.block).awake)
+        return standing or bool(self.machine.room.awake or self.machine.room.falling)
 
     @cached_property
     def keys(self) -> list[TunedKey]:
@@ -106,7 +107,8 @@ def design(setup: Setup, only: Collection[int] | None = None, loud: NDArray[np.f
     if preset.assembly is not None:
         return _design_together(setup, only, loud)
     best = preset.quality == "best"
-    budget = Budget(setup.polyphony + memory.SPARE_VOICES, best)
+    around = room.size_in_bytes(preset.room, setup.sample_rate)
+    budget = Budget(setup.polyphony + memory.SPARE_VOICES, best, around)
     keys = design_keys(preset, setup.tuning, rate, budget, only)
     grown = budget.lasts_for(setup.needed + memory.SPARE_VOICES) - memory.SPARE_VOICES
     filtering = decimate.design(setup.sample_rate, setup.oversample)
@@ -147,10 +149,11 @@ def _design_together(setup: Setup, only: Collection[int] | None, loud: NDArray[n
     silent = {number: key.silent_because for number, key in enumerate(keys) if key.design is None}
     own = strings.kept(strings.NETWORK, designs)
     resting = np.zeros((KEYS, columns_of(preset)))
-    dear = spend_together(list(designs.values()), setup.polyphony + memory.SPARE_VOICES)
+    around = room.size_in_bytes(preset.room, setup.sample_rate)
+    dear = spend_together(list(designs.values()), setup.polyphony + memory.SPARE_VOICES, around)
     found = Designed(rows, own, resting, silent, dear, setup.polyphony)
     if loud is None and designs:
-        played = lay_out(setup, found)
+        played = lay_out(setup._replace(preset=replace(preset, room=None)), found)
         lacking = loudness(played.address, played.reset, list(designs), setup.sample_rate, setup.channels)
         rows.gain = db_to_gain(lacking + preset.gain)
     return found
@@ -182,8 +185,8 @@ def model_of(preset: Preset) -> int:
 
 
 def pickups_of(preset: Preset) -> int:
-    """How many there are: of strings that share a body, its channels."""
-    return len(preset.problem.pickups) if preset.assembly is None else ears_of(preset.assembly).size
+    """How many there are: of strings that share a body, if none hears them, its channels."""
+    return ears_of(preset).size
 
 
 def columns_of(preset: Preset) -> int:
@@ -198,7 +201,7 @@ def lay_out(setup: Setup, designed: Designed) -> Bank:
     preset = setup.preset
     slots, longest = designed.polyphony + memory.SPARE_VOICES, memory.TICK * setup.oversample
     model, words = model_of(preset), designed.strings.words
-    heard, pickups = ears_of(preset.assembly) if preset.assembly else ears(preset), pickups_of(preset)
+    heard, pickups = ears_of(preset), pickups_of(preset)
     filtering = decimate.design(setup.sample_rate, setup.oversample)
     finishing = output.design(setup.sample_rate, setup.channels)
     arena = Arena()
@@ -206,9 +209,10 @@ def lay_out(setup: Setup, designed: Designed) -> Bank:
     rows, writers = strings.lay_out(arena, model, words, slots), Writers()
     joint = 0
     if preset.assembly is not None:
-        courses, gain = most_courses(designed.strings), float(designed.keys.gain[0])
-        rate = setup.sample_rate * setup.oversample
-        joint = lay_joint(arena, writers, preset.assembly, rate, courses, slots, longest, gain)
+        gain, rate = float(designed.keys.gain[0]), setup.sample_rate * setup.oversample
+        joint = lay_joint(arena, writers, preset, rate, designed.strings, slots, longest, gain)
+    around = start + next(part.offset for part in fields_of(Machine) if part.name == "room")
+    writers.append(lay(arena, room.Echoes, around, **room.design(preset.room, setup.sample_rate)))
     key_words = np.zeros_like(words)
     write = lay(
         arena,

@@ -24,7 +24,7 @@ from engine.synth.voices import CALM, SETTLED, SILENCE, aimed, glide, nearer, se
 
 FAR_AWAY = 1e15  # steps: a damper that is up comes then
 RISE = 8  # steps of the glide in which a stolen note's damping comes: at once it would be heard
-RECEDED = 1e-3  # m: so far behind where it came from a hammer is gone
+RECEDED = 1e-2  # m: so far behind where it came from, where no string swings, a hammer is gone
 
 
 @native
@@ -107,6 +107,7 @@ def end(m: Machine, v: int) -> None:
 
     To fade its share of what the body does is not possible; to take the strings out as they swing would click.
     """
+    strings.lift_off(m, v)
     m.voices[v].fade -= SETTLED
     set_moving(m, v)
 
@@ -143,7 +144,7 @@ def run(m: Machine, j: Joint, first: int, steps: int) -> None:
     base = address(m) + j.island
     i, out = island(base), j.out
     b, sums, nudge, felt = i.bridge, j.push, j.nudge, j.felt
-    apart = i.one_way == 1 and i.frame.flying.size == 0
+    apart = i.one_way == 1 and i.frame.flying.size == 0 and j.listens == 0
     if apart:  # each string runs for all steps, and need not meet the others
         for t in range(steps):
             for d in range(felt.shape[1]):
@@ -157,8 +158,11 @@ def run(m: Machine, j: Joint, first: int, steps: int) -> None:
             for a in range(i.active[0]):
                 nudge[i.members[a]] = sums[i.members[a], t]
             step(base, nudge, j.knock)
-        for p in range(m.pickups):
-            out[t, p] = b.heard[2, p] if b.heard.shape[1] else b.force[0]
+        if j.listens:
+            strings.hear(m, out[t])
+        else:
+            for p in range(m.pickups):
+                out[t, p] = b.heard[2, p] if b.heard.shape[1] else b.force[0]
     rest_from(base)
     level(m, j, first, steps)
     add(m, j, first, steps)
@@ -273,9 +277,10 @@ def look(m: Machine, v: int) -> float:
 
 @native
 def recede(b: Bridge) -> None:
-    """Hammers that are on their way back are gone."""
+    """Hammers that are on their way back, and that no string touches, are gone."""
     for h in range(b.flying.size):
-        if b.flying[h] == THERE and b.pace[h] * b.speed[h] < 0.0 and abs(b.level[h] - b.height[h]) > RECEDED:
+        back = b.flying[h] == THERE and b.pace[h] * b.speed[h] < 0.0 and b.hit[h] == 0.0
+        if back and abs(b.level[h] - b.height[h]) > RECEDED:
             b.flying[h] = GONE
 
 

@@ -180,9 +180,11 @@ def piece(ns: float) -> int:
     return max(1, int(1e9 * PIECE / ns))
 
 
-def frames_at_once(dearest: float, polyphony: int, oversample: int) -> int:
-    """How many frames of an instrument one call may render: as if all voices were of the dearest key, and touched."""
-    return piece(max(polyphony * oversample * dearest, 1.0))
+def frames_at_once(dearest: float, polyphony: int, oversample: int, beside: float = 0.0) -> int:
+    """How many frames of an instrument one call may render: as if all voices were of the dearest key, and touched;
+    `beside` them it takes so many ns a frame.
+    """
+    return piece(max(polyphony * oversample * dearest + beside, 1.0))
 
 
 def dearest(designs: Sequence[Design], *, best: bool = False) -> float:
@@ -223,8 +225,9 @@ def _own_tables(points: int, rank: int, pickups: int, best: bool) -> int:
 class Budget:
     """Memory and time for all keys and voices, summed while the keys are designed."""
 
-    def __init__(self, voices: int, best: bool = False) -> None:
-        self._voices, self._best, self._keys, self._voice, self._ns = voices, best, 0, 0, 0.0
+    def __init__(self, voices: int, best: bool = False, room: int = 0) -> None:
+        """`room` is what a room around them takes, bytes."""
+        self._voices, self._best, self._keys, self._voice, self._ns = voices, best, room // 8, 0, 0.0
         self._most = (0, 0, 0)  # modes or nodes, points, rank
 
     def spend(self, design: Design | None) -> None:
@@ -267,10 +270,10 @@ class Budget:
             raise _refused(f"{needed / 1e6:.0f} MB or more", limit, [*voices, *_smaller(design)])
 
 
-def spend_together(choirs: Sequence[Any], voices: int) -> float:
+def spend_together(choirs: Sequence[Any], voices: int, room: int = 0) -> float:
     """Of strings that share a bridge: refuse them if they take too much memory; ns that a step of a voice takes."""
     sizes = [choir.block.nbytes for choir in choirs]
-    needed = sum(sizes) + 2 * voices * max(sizes, default=0)
+    needed = sum(sizes) + 2 * voices * max(sizes, default=0) + room
     if needed > MOST_BYTES:
         limit = f"asks for more than {MOST_BYTES / 1e6:g} MB of memory"
         raise _refused(f"{needed / 1e6:.0f} MB", limit, ["lower polyphony", "take fewer strings a key"])

@@ -21,7 +21,7 @@ from engine.physics.network.memory import NOBODY, Strand
 from engine.physics.network.parts import Against, Blow, Finger, Link, PortLike, Strung, Travel
 from engine.physics.network.weaving import Writers, planes_of, put, strand_of
 from engine.physics.problem import Problem
-from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Played, Plucking
+from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Played, Plucking, Rattle
 from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
 from engine.synth.keys import BAND, cut, of_key
@@ -30,6 +30,7 @@ from engine.synth.network_string import MOST_COURSES, ChoirDesign
 
 LATER = 1e12  # s: when a damper comes that nobody lets down
 SWIFTEST, SLOWEST, CALMED = 5e-3, 60e-3, 12.6  # s: a stolen note's end; that over its lowest partial leaves -86 dB
+THROWN = 0
 WAYS = {Excitation: PULSED, Blowing: HIT, Plucking: TAKEN}
 
 
@@ -44,13 +45,15 @@ class Voiced:
     gap: float = inf  # m, by which barriers may rise before they press on the string
 
 
-class _Strung(NamedTuple):
-    """One of a key's strings, described."""
+class Sounded(NamedTuple):
+    """One of a key's strings, described. Of its hammers, number THROWN is its part's, those after it lie on it."""
 
     strung: Strung
     pulse: Excitation
     part: Played
     course: Course
+    loose: tuple[Rattle, ...]
+    bare: Strung  # with what touches it always
 
 
 def refuse_unplayed(preset: Preset) -> Assembly:
@@ -60,8 +63,6 @@ def refuse_unplayed(preset: Preset) -> Assembly:
     if preset.model != "modal" or preset.quality == "best":
         asked = ("model", preset.model) if preset.model != "modal" else ("quality", preset.quality)
         raise PhysicsError(*asked, "strings on one bridge are modal, of the common quality", "leave it out")
-    if a.room is not None:
-        raise PhysicsError("room", a.room.share, "no room is played yet", "leave it out")
     if a.coupling == "none" and a.sympathetic:
         limit = "strings that nothing couples do not answer each other"
         raise PhysicsError("coupling", a.coupling, limit, "take two-way or one-way, or leave out what answers")
@@ -84,14 +85,8 @@ def _refuse_part(where: str, part: Played) -> None:
     strung = part.strung
     if part.mono:
         raise PhysicsError(f"{where}.mono", "true", "one string of many frets is not played yet", "leave it out")
-    if strung.listening:
-        limit = "pickups on strings are not played yet, the body is heard"
-        raise PhysicsError(f"{where}.listening", len(strung.listening), limit, "leave them out")
     if strung.excitation is not None or any(isinstance(port, Blow | Finger) for port in strung.ports):
         raise PhysicsError(f"{where}.ports", "an exciter", "keys strike the strings", "name it as the exciter")
-    if part.rattles:
-        limit = "what lies loose on a string is not played yet"
-        raise PhysicsError(f"{where}.ports", len(part.rattles), limit, "leave out its rattle")
     if not 1 <= len(part.courses) <= MOST_COURSES:
         limit = f"a key has 1 to {MOST_COURSES} strings"
         raise PhysicsError(f"{where}.courses", len(part.courses), limit, "give as many")
@@ -123,7 +118,7 @@ def _voiced(preset: Preset, a: Assembly, parts: list[Played], hz: float, rate: f
         raise PhysicsError("courses", len(strings), f"a key has at most {MOST_COURSES} strings", "take fewer")
     first = strings[0]
     made = ChoirDesign(_block(strings, a, rate), rate, max(a.body.channels, 1), len(a.body.directions))
-    lows = [point.low for own in strings for point in meetings(own.strung) if point.kind == OBSTACLE]
+    lows = [point.low for own in strings for point in meetings(own.strung) if point.kind == OBSTACLE and _stands(point)]
     return Voiced(hz, made, "", Problem(first.strung.string, excitation=first.pulse), -max(lows, default=-inf))
 
 
@@ -137,44 +132,54 @@ def as_pulse(exciter: Exciter) -> Excitation:
     return exciter
 
 
-def strung_for(preset: Preset, part: Played, course: Course, hz: float) -> _Strung:
-    """One string, brought to its pitch, with all that touches it."""
+def strung_for(preset: Preset, part: Played, course: Course, hz: float) -> Sounded:
+    """One string, brought to its pitch, with all that touches it: what is played, and what is simulated.
+
+    Barriers are cut where a string is shortened, as those of a string by itself are (keys.py).
+    """
     pitch = hz * course.ratio * exp2(course.detuned / 1200.0)
     asked = Problem(part.strung.string, excitation=as_pulse(part.exciter))
     tuned = of_key(asked, part.keys, pitch, preset.tracking)
     length, pulse, ports = tuned.string.length, tuned.excitation, list[PortLike]()
     for port in part.strung.ports:
-        if not isinstance(port, Against):
+        if not isinstance(port, Against) or part.keys == "tension":
             ports.append(port)
             continue
         barrier = cut(port.barrier, length)
         if barrier is not None:
             ports.append(replace(port, barrier=barrier))
-    at = pulse.position * length
+    nearer = length / part.strung.string.length
+    listening = tuple(replace(place, at=place.at * nearer) for place in part.strung.listening)
+    bare = replace(part.strung, string=tuned.string, ports=tuple(ports), listening=listening)
+    at, loose = pulse.position * length, tuple(own for own in part.rattles if own.at < length)
     match part.exciter:
         case Blowing(felt=felt):
-            ports.append(Blow(at, 0, felt, part.strung.struck))
+            ports.append(Blow(at, THROWN, felt, part.strung.struck))
         case Plucking() as own:
             way = Travel(own.by, 0.0, pulse.duration, inf)
             ports.append(Finger(at, own.tip, way, 1.0, own.damping, 0.0, part.strung.struck))
+    ports += [Blow(own.at, THROWN + 1 + n, own.contact) for n, own in enumerate(loose)]
     if part.felt is not None:
         f = part.felt
         coming = Travel(0.0, LATER, f.duration)
         ports.append(Link(f.at * length, f.stiffness, f.resistance, f.mass, 0.0, coming))
-    strung = replace(part.strung, string=tuned.string, ports=tuple(ports), excitation=pulse)
-    return _Strung(strung, pulse, part, course)
+    return Sounded(replace(bare, ports=tuple(ports), excitation=pulse), pulse, part, course, loose, bare)
 
 
-def _block(strings: list[_Strung], a: Assembly, rate: float) -> Any:
+def _block(strings: list[Sounded], a: Assembly, rate: float) -> Any:
     """A key's choir in a block of its own."""
     arena, writers = Arena(), Writers()
     start = arena.room(size_of(Choir))
     places = [arena.room(size_of(Strand)) for _ in strings]
-    found = [meetings(own.strung) for own in strings]
+    found, loose = [meetings(own.strung) for own in strings], len(strings)
     for own, place, points in zip(strings, places, found):
         _refuse_pressed(points)
         for point in points:
-            point.hammer = _hitting(strings, own) if point.hammer != NOBODY else NOBODY
+            if point.hammer == THROWN:
+                point.hammer = _hitting(strings, own)
+            elif point.hammer != NOBODY:
+                point.hammer += loose - THROWN - 1
+        loose += len(own.loose)
         planes = planes_of(own.strung, rate, min(BAND, 0.45 * rate, own.strung.band))
         one_way = a.coupling == "one-way"
         planes = loaded(planes, own.strung, a.body) if one_way else planes
@@ -196,6 +201,11 @@ def _moves(point: Meeting) -> bool:
     return point.hammer != NOBODY or point.slip < inf or point.travel != Travel()
 
 
+def _stands(point: Meeting) -> bool:
+    """Whether it is one of a barrier's."""
+    return point.hammer == NOBODY and point.slip == inf
+
+
 def _refuse_pressed(points: list[Meeting]) -> None:
     for point in points:
         if point.kind == OBSTACLE and point.low > 0.0:
@@ -203,8 +213,10 @@ def _refuse_pressed(points: list[Meeting]) -> None:
             raise PhysicsError("barrier.height", point.low, limit, "lower it to 0 or below")
 
 
-def _choir(strings: list[_Strung], found: list[list[Meeting]], places: list[int], rate: float) -> dict[str, Any]:
+def _choir(strings: list[Sounded], found: list[list[Meeting]], places: list[int], rate: float) -> dict[str, Any]:
     k, first = 1.0 / rate, strings[0]
+    none, on = [0.0 for _ in strings], [rattle for own in strings for rattle in own.loose]
+    masses = [getattr(own.part.exciter, "mass", 1.0) for own in strings]
     kinds = [WAYS[type(own.part.exciter)] for own in strings]
     onset = np.array([own.course.onset * rate for own in strings])
     lasting = np.array([own.pulse.duration / first.pulse.duration for own in strings])
@@ -221,7 +233,9 @@ def _choir(strings: list[_Strung], found: list[list[Meeting]], places: list[int]
         "position": np.array([own.pulse.position for own in strings]),
         "point": np.array([_number(points, lambda p: p.slip < inf) for points in found]),
         "hammer": np.array([_hitting(strings, own) if kind == HIT else NOBODY for own, kind in zip(strings, kinds)]),
-        "mobility": np.array([k * k / getattr(own.part.exciter, "mass", 1.0) for own in strings]),
+        "mobility": k * k / np.array([*masses, *(own.mass for own in on)]),
+        "weight": np.array([*none, *(own.weight for own in on)]),
+        "height": np.array([*none, *(-own.gap for own in on)]),
         "felt": np.array([_number(points, lambda p: p.kind == LINK and p.travel.start >= LATER) for points in found]),
         "damped": np.array([own.part.felt.duration * rate if own.part.felt else 0.0 for own in strings]),
         "latest": float(onset.max()),
@@ -231,7 +245,7 @@ def _choir(strings: list[_Strung], found: list[list[Meeting]], places: list[int]
     }
 
 
-def _hitting(strings: list[_Strung], own: _Strung) -> int:
+def _hitting(strings: list[Sounded], own: Sounded) -> int:
     """The hammer of a part of the key hits all strings of this part."""
     return next(n for n, other in enumerate(strings) if other.part is own.part)
 

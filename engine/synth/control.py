@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine import messages as midi
 from engine.compiled import native
-from engine.synth import bridged, strips
+from engine.synth import bridged, room, strips
 from engine.synth.memory import (
     CHANNELS,
     ENDS,
@@ -219,10 +219,15 @@ def moves_strings(m: Machine, number: int) -> bool:
 
 @native
 def silence(m: Machine, channel: int) -> None:
-    """Have every voice of a channel and its zone fade out now, whatever the pedals say."""
+    """Have every voice of a channel and its zone fade out now, whatever the pedals say; with the last one, the room."""
     for v in range(m.slots):
         if hears(m, m.voices[v].channel, channel) and m.voices[v].state != FREE:
             m.voices[v].state = FADING
+    left = False
+    for v in range(m.slots):
+        left |= m.voices[v].state == HELD or m.voices[v].state == RELEASED
+    if not left:
+        room.hush(m.room)
 
 
 @native

@@ -18,7 +18,7 @@ from engine.preset.arguments import Quantity, rate_of, tuning_of, whole, within
 from engine.preset.loader import Preset, load_preset
 from engine.preset.tuning import Tuning
 from engine.printable import printable
-from engine.synth import decimate
+from engine.synth import decimate, room
 from engine.synth.admission import Message, Packed, admitted, in_order, moment
 from engine.synth.bank import Bank, Designed, Setup, lay_out
 from engine.synth.budget import MOST_BYTES, frames_at_once
@@ -76,7 +76,7 @@ class Instrument:
         """Take over a memory that has just been laid out."""
         self._bank, designed = bank, bank.designed
         self.polyphony, self.silent_keys = designed.polyphony, designed.silent
-        self._piece = frames_at_once(designed.dearest, self.polyphony, self.oversample)
+        self._piece = frames_at_once(designed.dearest, self.polyphony, self.oversample, room.cost(self.preset.room))
         self._turn, self._queueing = Turn(), RLock()
         ring = bank.machine.ring  # a view of memory is made once: calls come with every block
         self._written, self._read, self._rows = ring.written, ring.read, ring.rows
@@ -161,7 +161,7 @@ class Instrument:
 
     @property
     def silent(self) -> bool:
-        """No voice sounds, nothing that voices stand on rings, and no event waits."""
+        """No voice sounds, nothing that voices stand on or are in rings, and no event waits."""
         return not self._waiting and not (self.machine.voices.state != FREE).any() and not self._bank.rings
 
     def report(self) -> dict[str, int]:

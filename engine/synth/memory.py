@@ -11,6 +11,7 @@ from engine import messages as midi
 from engine.layout import Cube, IntegerRows, Integers, Matrix, Rows, Singles, Vector, inside, record
 from engine.opened import at
 from engine.synth import decimate, output
+from engine.synth.room import Echoes
 
 CHANNELS, KEYS = midi.CHANNELS, midi.KEYS
 TICK = 64  # base-rate samples between looks at a voice's energy; on the absolute clock, so blocks do not matter
@@ -155,7 +156,10 @@ class Choir:
     position: Vector  # where each is struck, of its length
     point: Integers  # of a finger that takes it; or NOBODY
     hammer: Integers  # of this choir's, or NOBODY
-    mobility: Vector  # k^2/m of each of its hammers
+    # Of its hammers, each string's own first, then of what lies loose on strings, which is one that its weight brings:
+    mobility: Vector  # k^2/m
+    weight: Vector  # N upwards
+    height: Vector  # m, where it begins
     felt: Integers  # the point of the damper that ends the note, or NOBODY
     damped: Vector  # steps in which it takes hold
     latest: float  # onset
@@ -173,10 +177,12 @@ class Joint:
 
     island: int  # bytes from the machine's start
     courses: int  # the most strings of a key; those of voice v are courses * v and on
+    hammers: int  # the most hammers of a key, likewise
     awake: int  # 1: something in it moves
     calm: int  # looks in a row
     most: float  # J that moved in it since it woke
     gain: float
+    listens: int  # 1: pickups hear the strings; 0: the body is heard
     push: Matrix  # [strings, steps] N
     nudge: Vector  # [strings] N: of one step
     knock: Vector  # [r] N on the bridge
@@ -226,6 +232,7 @@ class Machine:
     fade: float  # 1/steps
     turn: float  # steps
     joint: int  # bytes from here to a Joint; 0: each voice stands by itself
+    room: Echoes
     meters: Meters
     ring: Ring
     late: Late

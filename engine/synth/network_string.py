@@ -20,6 +20,7 @@ from engine.layout import Integers, fields_of, memory, seen, size_of
 from engine.opened import address
 from engine.pairs import whole
 from engine.physics.excitation import EDGE
+from engine.physics.hearing import DIFFERENCE
 from engine.physics.network import coming
 from engine.physics.network.counterparts import leave
 from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Contacts, Island, Strand, island, strand
@@ -27,7 +28,7 @@ from engine.physics.network.metered import moving, stored, strained
 from engine.physics.problem import Pickup
 from engine.physics.string import Array
 from engine.synth import modal_string
-from engine.synth.memory import HIT, TAKEN, Choir, Joint, Machine, choir, joint_at
+from engine.synth.memory import FREE, HIT, TAKEN, Choir, Joint, Machine, choir, joint_at
 from engine.synth.passing import summed
 from engine.vectors import PADDING
 
@@ -80,8 +81,11 @@ def consistent(string: ChoirParts, pickups: int, columns: int) -> bool:
         return False
     own = seen(Choir, start)
     count, directions = own.strands.size, columns - pickups
-    each = (own.kind, own.onset, own.share, own.lasting, own.position, own.point, own.hammer, own.mobility, own.felt)
-    if not 1 <= count <= MOST_COURSES or {array.size for array in (*each, own.damped)} != {count}:
+    each = (own.kind, own.onset, own.share, own.lasting, own.position, own.point, own.hammer, own.felt, own.damped)
+    hammers = own.mobility.size
+    if not 1 <= count <= MOST_COURSES or {array.size for array in each} != {count}:
+        return False
+    if not count <= hammers == own.weight.size == own.height.size:
         return False
     for n, place in enumerate(own.strands.tolist()):
         if place % 8 or not 0 <= place <= size - size_of(Strand) or not _inside(Strand, start + place, start, size):
@@ -89,7 +93,7 @@ def consistent(string: ChoirParts, pickups: int, columns: int) -> bool:
         s = seen(Strand, start + place)
         most = s.points.psi.size
         known = NOBODY <= own.point[n] < most and NOBODY <= own.felt[n] < most and NOBODY <= own.hammer[n] < count
-        if not known or not _fitting(s, count, directions):
+        if not known or not _fitting(s, hammers, directions):
             return False
     return True
 
@@ -109,7 +113,7 @@ def _inside(declaration: type, at: int, start: int, size: int) -> bool:
     return True
 
 
-def _fitting(s: Strand, count: int, directions: int) -> bool:
+def _fitting(s: Strand, hammers: int, directions: int) -> bool:
     """Whether the arrays of a string fit each other, and numbers that count or point stay within them."""
     b, p, e, f, t, r = s.bank, s.points, s.ends, s.fold, s.stretch, s.recipe
     modes, rows, points, ends = b.forward.size, b.free.size, p.psi.size, s.now.size
@@ -155,7 +159,7 @@ def _fitting(s: Strand, count: int, directions: int) -> bool:
         and bool(np.isin(p.form, range(4)).all() and np.isin(p.state, range(3)).all())
         and bool(((p.partner >= NOBODY) & (p.partner < points)).all())
         and bool((p.partner[p.obstacles : p.obstacles + p.rubs] >= 0).all())
-        and bool(((p.hammer >= NOBODY) & (p.hammer < count)).all())
+        and bool(((p.hammer >= NOBODY) & (p.hammer < hammers)).all())
     )
 
 
@@ -195,7 +199,6 @@ def take(m: Machine, v: Any) -> None:
     here, there = integers(address(m) + designed[0], designed[1]), integers(address(m) + mine[0], mine[1])
     copy(here, there)
     i, c, first = island(address(m) + j.island), of_voice(m, v), j.courses * v
-    hammers = hammers_of(i)
     for n in range(c.strands.size):
         i.strands[first + n] = mine[0] + c.strands[n] - j.island
         p = at_place(c, n).points
@@ -203,10 +206,18 @@ def take(m: Machine, v: Any) -> None:
             p.begin[k] += i.bridge.clock[0]
             p.end[k] += i.bridge.clock[0]
             if p.hammer[k] != NOBODY:
-                p.hammer[k] += first
-        if hammers.flying.size:
-            hammers.flying[first + n] = GONE
-            hammers.mobility[first + n] = c.mobility[n]
+                p.hammer[k] += j.hammers * v
+    if j.hammers:
+        take_hammers(j, hammers_of(i), c, j.hammers * v)
+
+
+@native
+def take_hammers(j: Joint, b: Bridge, c: Choir, first: Any) -> None:
+    """Hammers wait for whoever throws them; what lies loose is on its way from now on."""
+    for h in range(c.mobility.size):
+        b.mobility[first + h], b.weight[first + h], b.height[first + h] = c.mobility[h], c.weight[h], c.height[h]
+        if h >= c.strands.size:
+            b.flying[first + h], b.begin[first + h], b.speed[first + h] = WAITING, b.clock[0], 0.0
 
 
 @inlined
@@ -222,6 +233,23 @@ def leave_all(m: Machine, v: Any) -> None:
     for n in range(j.courses * v, j.courses * (v + 1)):
         if coming.sounds(address(m) + j.island, n):
             coming.withdraw(address(m) + j.island, n)
+    b = hammers_of(island(address(m) + j.island))
+    for h in range(j.hammers * v, j.hammers * (v + 1)):
+        b.flying[h] = GONE
+
+
+@native
+def lift_off(m: Machine, v: Any) -> None:
+    """Take away what lies loose on a voice's strings."""
+    j, c = joint(m), of_voice(m, v)
+    b, loose = hammers_of(island(address(m) + j.island)), j.hammers * v + c.strands.size
+    for h in range(loose, j.hammers * (v + 1)):
+        b.flying[h] = GONE
+    for n in range(c.strands.size):
+        s = at_place(c, n)
+        for k in range(s.points.obstacles):
+            if s.points.hammer[k] >= loose:
+                leave(s, k)
 
 
 @native
@@ -230,6 +258,42 @@ def rest(m: Machine, v: Any) -> None:
     j, c = joint(m), of_voice(m, v)
     for n in range(c.strands.size):
         coming.enter(address(m) + j.island, j.courses * v + n)
+    if j.listens:
+        b = hammers_of(island(address(m) + j.island))
+        for p in range(m.pickups):  # on a bridge that moves a string at rest does
+            m.heard[v, p, 0] = at_pickup(c, p)
+            for n in range(c.strands.size):
+                s = at_place(c, n)
+                row = s.points.psi.size + s.now.size + p
+                for d in range(b.now.size if row < s.bank.free.size else 0):
+                    m.heard[v, p, 0] += s.ends.carried[d, row] * b.now[d]
+
+
+@inlined
+def at_pickup(c: Choir, p: Any) -> Any:
+    """Where a voice's strings are at a pickup, all together."""
+    total = 0.0
+    for n in range(c.strands.size):
+        s = at_place(c, n)
+        row = s.points.psi.size + s.now.size + p
+        if row < s.bank.free.size:
+            total += s.bank.free[row]
+    return total
+
+
+@native
+def hear(m: Machine, out: Any) -> None:
+    """What pickups hear of all voices' strings in a step."""
+    for p in range(m.pickups):
+        out[p] = 0.0
+    for v in range(m.slots):
+        if m.voices[v].state == FREE:
+            continue
+        c, heard = of_voice(m, v), m.heard[v]
+        for p in range(m.pickups):
+            now = at_pickup(c, p)
+            out[p] += (now - heard[p, 0]) * m.rate if m.ears[p].way == DIFFERENCE else now
+            heard[p, 0] = now
 
 
 @native
@@ -288,9 +352,10 @@ def excite(m: Machine, v: Any, strength: Any, length: Any) -> None:
     now = i.bridge.clock[0]
     for n in range(c.strands.size):
         if c.kind[n] == HIT:
-            b, h = hammers_of(i), j.courses * v + c.hammer[n]
+            b, h = hammers_of(i), j.hammers * v + c.hammer[n]
             if c.hammer[n] == n:
-                b.flying[h], b.begin[h], b.speed[h] = WAITING, now + c.onset[n], strength * c.share[n] / i.per_second
+                b.flying[h], b.begin[h] = WAITING, now + c.onset[n]
+                b.speed[h] = strength * c.share[n] * (1.0 / i.per_second)
         elif c.kind[n] == TAKEN:
             s, k = at_place(c, n), c.point[n]
             set_out(s, k, now + c.onset[n], length * c.lasting[n])

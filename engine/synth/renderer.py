@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import entry, flush_to_zero, native, restore_arithmetic, single_rows
-from engine.synth import bridged, decimate, idle, output
+from engine.opened import address
+from engine.synth import bridged, decimate, idle, output, room
 from engine.synth.control import take_events
 from engine.synth.crew import gather, is_held, is_ours, share
 from engine.synth.memory import FADING, FREE, TICK, Machine, machine
@@ -69,6 +70,8 @@ def bring_out(m: Machine, target: Any) -> None:
     if m.idle:
         idle.fill(target)
     else:
+        if m.room.lines.size:
+            room.add(address(m.room), m.base[: target.shape[0]])
         finish(m, target)
         idle.hear(m, target)
 
@@ -76,7 +79,7 @@ def bring_out(m: Machine, target: Any) -> None:
 @native
 def finish(m: Machine, target: Any) -> None:
     """m.base through the output stage; where all voices fade or are gone, what its DC blocker holds goes with them."""
-    drop, calm, state, base = m.fade * m.oversample, not bridged.rings(m), m.finished, m.base
+    drop, calm, state, base = m.fade * m.oversample, not rings(m), m.finished, m.base
     for v in range(m.slots):
         calm &= m.voices[v].state == FREE or m.voices[v].state == FADING
     if not calm:
@@ -86,6 +89,12 @@ def finish(m: Machine, target: Any) -> None:
     for n in range(target.shape[0]):
         output.drain(state, drop)
         output.finish(m.finish, state, base[n : n + 1], target[n : n + 1])
+
+
+@native
+def rings(m: Machine) -> bool:
+    """Whether anything does beside voices: what they stand on, the room that they are in."""
+    return bridged.rings(m) or m.room.awake != 0
 
 
 @native
@@ -100,7 +109,8 @@ def look_around(m: Machine) -> None:
             sounding += m.voices[v].state != FREE
     m.meters.sounding = sounding
     m.meters.most = max(m.meters.most, sounding)
-    idle.look(m, sounding + bridged.rings(m))
+    room.look(m.room, TICK, sounding + bridged.rings(m))
+    idle.look(m, sounding + rings(m) + m.room.falling)
 
 
 @native

@@ -7,25 +7,38 @@ import numpy as np
 from engine.layout import Arena, Rows, lay, rows_of, seen, size_of
 from engine.physics.network.bodies import playable
 from engine.physics.network.gathering import gather
-from engine.physics.network.memory import GONE, Island
+from engine.physics.network.memory import GONE, NOBODY, Island
 from engine.physics.network.parts import Hammer
 from engine.physics.network.weaving import Writers, put, standing
-from engine.preset.assembly import Assembly, Blowing
+from engine.preset.loader import Preset
 from engine.synth.keys import BAND
 from engine.synth.memory import Choir, Ear, Joint
+from engine.synth.rehearsal import ears
 from engine.synth.strings import KeyStrings
 
 
-def most_courses(strings: KeyStrings) -> int:
-    """The most strings that any key sounds."""
+def most_of_a_key(strings: KeyStrings) -> tuple[int, int]:
+    """The most strings that any key sounds, and the most hammers that any has, be they thrown or what lies loose."""
     base = int(strings.block.ctypes.data)
-    counts = [seen(Choir, base + int(row[0]), strings.block).strands.size for row in strings.words if row[1]]
-    return max(counts, default=1)
+    choirs = [seen(Choir, base + int(row[0]), strings.block) for row in strings.words if row[1]]
+    courses = max((c.strands.size for c in choirs), default=1)
+    hammers = max((c.mobility.size for c in choirs), default=0)
+    hit = any((c.hammer != NOBODY).any() or c.mobility.size > c.strands.size for c in choirs)
+    return courses, hammers if hit else 0
 
 
-def ears_of(assembly: Assembly) -> Rows[Ear]:
-    """What each channel of the body is left and right; one is in the middle, and without modes it is its force."""
-    found = rows_of(Ear, max(assembly.body.channels, 1))
+def listens(preset: Preset) -> bool:
+    """Whether pickups hear strings that share a bridge; else their body is heard."""
+    return preset.assembly is not None and any(part.strung.listening for part in preset.assembly.played)
+
+
+def ears_of(preset: Preset) -> Rows[Ear]:
+    """Left and right, each pickup, or each channel of the body that strings share: one is in the middle, and without
+    modes it is its force.
+    """
+    if preset.assembly is None or listens(preset):
+        return ears(preset)
+    found = rows_of(Ear, max(preset.assembly.body.channels, 1))
     found.left = found.right = 1.0
     if found.size == 2:
         found.left, found.right = (1.0, 0.0), (0.0, 1.0)
@@ -33,12 +46,20 @@ def ears_of(assembly: Assembly) -> Rows[Ear]:
 
 
 def lay_joint(
-    arena: Arena, writers: Writers, assembly: Assembly, rate: float, courses: int, slots: int, steps: int, gain: float
+    arena: Arena,
+    writers: Writers,
+    preset: Preset,
+    rate: float,
+    keys: KeyStrings,
+    slots: int,
+    steps: int,
+    gain: float,
 ) -> int:
     """Where the Joint lies."""
-    strings, body = courses * slots, playable(assembly.body, rate)
-    hitting = any(isinstance(part.exciter, Blowing) for part in assembly.played)
-    hammers = (Hammer(1.0, 0.0),) * (strings if hitting else 0)
+    assembly = preset.assembly
+    assert assembly is not None
+    (courses, each), body = most_of_a_key(keys), playable(assembly.body, rate)
+    strings, hammers = courses * slots, (Hammer(1.0, 0.0),) * (each * slots)
     one_way = assembly.coupling != "two-way"
     whole = standing(body, hammers, rate, one_way)
     whole["frame" if one_way else "bridge"]["flying"] = np.full(len(hammers), GONE, np.int64)
@@ -58,12 +79,14 @@ def lay_joint(
         joint,
         island=island,
         courses=courses,
+        hammers=each,
         gain=gain,
         push=(strings, steps),
         nudge=(strings,),
         knock=(len(body.directions),),
         felt=(steps, len(body.directions)),
-        out=(steps, max(body.channels, 1)),
+        listens=int(listens(preset)),
+        out=(steps, ears_of(preset).size),
     )
     writers.append(write)
     return joint

@@ -10,7 +10,7 @@ be a blow.
 from __future__ import annotations
 
 from engine.compiled import native
-from engine.synth import strings, strips
+from engine.synth import room, strings, strips
 from engine.synth.memory import FADING, FREE, HELD, PULSES, RELEASED, Machine
 from engine.synth.voices import bent, departure, set_moving
 
@@ -73,6 +73,7 @@ def go_on(new: Machine, w: int, old: Machine, v: int) -> None:
     mine, theirs = new.voices[w], old.voices[v]
     key, was = new.keys[theirs.key], old.keys[theirs.key]
     new.idle = new.quiet = 0
+    room.wake(new.room)
     mine.state, mine.key, mine.channel = theirs.state, theirs.key, theirs.channel
     mine.born, mine.sostenuto, mine.calm = theirs.born, theirs.sostenuto, 0
     mine.forced = theirs.forced if theirs.forced else 2  # what comes now is a hand's work, and no uprising

@@ -10,7 +10,7 @@ from engine import messages as midi
 from engine.compiled import inlined, native
 from engine.elementary import exp2, power
 from engine.physics.excitation import EDGE, add_pulse
-from engine.synth import network_string, pickups, strings, strips, zones
+from engine.synth import network_string, pickups, room, strings, strips, zones
 from engine.synth.memory import (
     AS_DESIGNED,
     FADING,
@@ -37,6 +37,7 @@ def begin(m: Machine, v: int, key: int, channel: int) -> None:
     """Take a free slot: the key's string at rest, at the channel's tension and barrier height."""
     voice, string = m.voices[v], m.keys[key]
     m.idle = 0
+    room.wake(m.room)
     voice.state, voice.key, voice.channel = HELD, key, channel
     voice.sostenuto = voice.forced = voice.calm = voice.rising = 0
     for p in range(PULSES):

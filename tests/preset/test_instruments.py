@@ -19,9 +19,10 @@ from engine.errors import EngineError, PhysicsError, PhysicsWarning, PresetError
 from engine.physics.network.bodies import named, playable
 from engine.physics.network.parts import Against, Body, Link, Plane, Resonance
 from engine.physics.problem import Contact
-from engine.preset.assembly import Assembly, Blowing, Course, Felt, Plucking, Rattle, Room
+from engine.preset.assembly import Assembly, Blowing, Course, Felt, Plucking, Rattle
 from engine.preset.loader import Preset, load_preset, shipped
 from engine.preset.plain import again, plain
+from engine.preset.room import Room
 
 HERE = Path(__file__).parent / "instruments"
 WIRE = {"length": 0.65, "diameter": 4e-4, "material": "steel", "tuned": "A3"}
@@ -67,7 +68,7 @@ def test_a_body_alone_carries_a_string_for_each_key() -> None:
     assert played.exciter == load_preset({"string": WIRE}).problem.excitation
     assert played.strung.string == load_preset({"string": WIRE}).problem.string
     assert a.body == named("guitar", 1.1, 0.5)
-    assert (a.sympathetic, a.coupling, a.room) == ((), "two-way", None)
+    assert (a.sympathetic, a.coupling) == ((), "two-way")
 
 
 def test_an_entry_has_what_it_says_and_else_what_is_said_for_all() -> None:
@@ -136,6 +137,22 @@ def test_strings_that_answer_need_no_pitch_beside_theirs() -> None:
     assert load_preset(document).assembly.sympathetic[0].string.length == 0.65  # type: ignore[union-attr]
 
 
+def test_a_room_is_around_any_preset_and_changes_nothing_in_it() -> None:
+    bare = load_preset({"string": WIRE, "model": "fd"})
+    around = load_preset({"string": WIRE, "model": "fd", "room": {"decay": "1 s"}})
+    assert around == replace(bare, room=Room(0.2, 1.0, 4.0))
+    assert load_preset({"string": WIRE, "room": {"share": 0}}).room is None
+    assert again(json.loads(json.dumps(plain(around))), Preset) == around
+    for wrong in ({"share": 1.5}, {"size": 1e9}, {"decay": -1.0}):  # a saved instrument's is not believed
+        with pytest.raises(PresetError):
+            again({"is": "Room"} | wrong, Room)
+    (said,) = doubts({"string": WIRE}, "room={decay: 10 ms, size: 7 m}")
+    assert said == (
+        "--set: room.decay = 10 ms: sound takes 20.4 ms across 7 m, and hardly comes back; "
+        "lengthen it, or take a smaller room"
+    )
+
+
 def test_what_strikes_damps_and_hangs_is_read() -> None:
     a = made(
         exciter={"kind": "hammer", "mass": "3 g", "speed": "3 m/s", "stiffness": "4.5e9 N/m^2.5", "hysteresis": 0.1},
@@ -147,7 +164,6 @@ def test_what_strikes_damps_and_hangs_is_read() -> None:
             {"at": 0.75, "rattle": "1 g", "gap": "0.2 mm"},
         ],
         courses=[{}, {"ratio": "3/2", "detuned": "2 cents", "onset": "3 ms", "force": 0.5}],
-        room={"decay": "1 s"},
         coupling="one-way",
     )
     (played,) = a.played
@@ -160,7 +176,7 @@ def test_what_strikes_damps_and_hangs_is_read() -> None:
     assert played.rattles == (Rattle(0.75 * 0.65, 1e-3, 2e-4),)
     assert played.courses == (Course(), Course(1.5, 2.0, 3e-3, 0.5))
     assert played.strung.struck == radians(30)
-    assert (a.room, a.coupling, a.body) == (Room(0.2, 1.0, 4.0), "one-way", Body())
+    assert (a.coupling, a.body) == ("one-way", Body())
     (plucked,) = made(exciter={"kind": "plectrum", "by": "2 mm", "stiffness": 5e3, "damping": 0.1}).played
     assert plucked.exciter == Plucking(0.85, 2e-3, 0.02, 2.0, Contact(5e3, 1.0), 0.1)
 
@@ -202,10 +218,17 @@ def test_the_first_string_that_is_played_is_the_presets_own() -> None:
 
 def test_pickups_that_are_listed_hear_the_strings() -> None:
     assert made(body={"name": "sitar"}).played[0].strung.listening == ()
-    (place,) = (
-        made(body={"name": "sitar"}, pickups=[{"at": 0.2}, {"at": 0, "kind": "body_force"}]).played[0].strung.listening
+    one, other = (
+        made(body={"name": "sitar"}, pickups=[{"at": 0.2}, {"at": 0.5, "kind": "velocity"}]).played[0].strung.listening
     )
-    assert place.at == pytest.approx(0.13)
+    assert (one.at, other.at) == pytest.approx((0.13, 0.325))
+    heard = load_preset(BASE | {"strings": [{}, {"sympathetic": ["C4"]}], "pickups": [{"at": 0.2}]}).assembly
+    assert heard is not None
+    assert [len(s.listening) for s in (heard.played[0].strung, *heard.sympathetic)] == [1, 0]
+    assert complaints({"string": WIRE, "pickups": [{"at": 0.1}, {"kind": "body_force"}]}, "body.name=sitar") == [
+        "preset: pickups.1.kind = body_force: on a bridge that strings share, the body is heard, or a place on strings"
+        "; take displacement or velocity, or leave pickups out"
+    ]
 
 
 def test_the_wheel_may_move_the_barrier_of_an_entry() -> None:

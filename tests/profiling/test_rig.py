@@ -12,13 +12,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from synth.assemblies import PLAYED
 from synth.playing import PLAIN, SMALL, instrument
 
 from engine import Instrument, load_preset
 from engine.errors import PhysicsError
+from engine.physics.network.parts import Body
+from engine.preset.assembly import Assembly
 from engine.profiling import clocked, rig
 from engine.profiling.music import EVERY, VELOCITY, WARM_UP, events, spread, usual_range
-from engine.profiling.parts import Parts, parts, without_barrier
+from engine.profiling.parts import Parts, parts, without
 from engine.profiling.rig import BenchSetup, Rig, in_thread, record_blocks
 from engine.synth import memory
 
@@ -288,8 +291,9 @@ def touched(one: Rig) -> bool:
 @pytest.mark.parametrize("name", ["bridge", "grid frets"])
 def test_parts_of_a_string_that_touches_something(name: str) -> None:
     whole = made(SMALL[name], 2)
-    free = Rig(without_barrier(whole.preset), 2, whole.setup, record_blocks)
-    assert not touched(free)
+    free = {lost: Rig(other, 2, whole.setup, record_blocks) for lost, other in without(whole.preset).items()}
+    assert list(free) == ["contact"]
+    assert not touched(free["contact"])
     assert touched(whole)
     found = parts(whole, free, 3, 48)
     assert min(found.strings, found.oversampling, found.output) > 0.0
@@ -298,7 +302,24 @@ def test_parts_of_a_string_that_touches_something(name: str) -> None:
 
 
 def test_without_barrier_there_is_no_contact(plain: Rig) -> None:
-    assert parts(plain, None, 2, 128).contact == 0.0
+    assert without(plain.preset) == {}
+    assert parts(plain, {}, 2, 128).contact == 0.0
+
+
+def test_parts_of_an_instrument_of_several_strings() -> None:
+    """Each of the presets that it is compared with lacks one part more; all of them are played."""
+    whole = Rig(PLAYED["hub"], 1, BenchSetup(RATE, keys=(57, 60)), record_blocks)
+    fewer = without(whole.preset)
+    contact, hub, body = (part.assembly or Assembly(()) for part in fewer.values())
+    assert list(fewer) == ["contact", "hub", "body"]
+    assert [strung.ports for strung in (contact.played[0].strung, *contact.sympathetic)] == [()] * 6
+    assert contact.body == hub.body != Body()
+    assert (hub.played, hub.sympathetic) == (contact.played, ())
+    assert (body.played, body.body) == (hub.played, Body())
+    found = parts(whole, {lost: Rig(one, 1, whole.setup, record_blocks) for lost, one in fewer.items()}, 3, 64)
+    assert min(found.strings, found.oversampling, found.output) > 0.0
+    assert min(found) >= 0.0
+    assert sum(found.shares) == pytest.approx(1.0)
 
 
 def test_parts_come_from_medians(monkeypatch: pytest.MonkeyPatch, plain: Rig) -> None:
@@ -313,9 +334,9 @@ def test_parts_come_from_medians(monkeypatch: pytest.MonkeyPatch, plain: Rig) ->
         return spent * (9 if next(runs) in (2, 3) else 1)
 
     monkeypatch.setattr(Rig, "play_parts", play_parts)
-    found = parts(plain, Rig(plain.preset, 1, plain.setup, record_blocks), 3, 100)
-    assert found == pytest.approx(Parts(2.0, 3.0, 0.7, 0.3))
-    assert found.shares == pytest.approx((2 / 6, 3 / 6, 0.7 / 6, 0.3 / 6))
+    found = parts(plain, {"contact": Rig(plain.preset, 1, plain.setup, record_blocks)}, 3, 100)
+    assert found == pytest.approx(Parts(2.0, 3.0, 0.0, 0.0, 0.7, 0.3))
+    assert found.shares == pytest.approx((2 / 6, 3 / 6, 0.0, 0.0, 0.7 / 6, 0.3 / 6))
 
 
 @pytest.mark.parametrize("block", [1, 48, 64, 5000])

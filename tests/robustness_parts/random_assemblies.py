@@ -11,7 +11,7 @@ from engine.physics.excitation import Excitation
 from engine.physics.network.parts import Against, Body, Link, Plane, PortLike, Resonance, Strung, Travel
 from engine.physics.problem import Contact
 from engine.physics.string import Loss, String
-from engine.preset.assembly import COUPLINGS, Assembly, Blowing, Course, Exciter, Felt, Played, Plucking
+from engine.preset.assembly import COUPLINGS, Assembly, Blowing, Course, Exciter, Felt, Played, Plucking, Rattle
 from engine.preset.loader import Preset, load_preset
 from engine.preset.playing import Controller
 
@@ -83,7 +83,11 @@ def played(chance: Random) -> Played:
         chance.uniform(0.05, 0.3), chance.choice([0.0, 1e3]), chance.uniform(0.1, 5.0), chance.choice([0.0, 1e-3])
     )
     felt = damper if chance.random() < 0.5 else None
-    return Played(strung, 0, 127, "tension", courses, False, exciter(chance), felt)
+    loose = tuple(
+        Rattle(chance.uniform(0.1, 0.9) * string.length, 10 ** chance.uniform(-4.0, -2.5), chance.uniform(0.0, 2e-4))
+        for _ in range(chance.choice([0, 0, 0, 1, 2]))
+    )
+    return Played(strung, 0, 127, "tension", courses, False, exciter(chance), felt, loose)
 
 
 def body(chance: Random) -> Body:

@@ -7,13 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from synth.assemblies import PLAYED
+from synth.playing import on, raw
 
 import engine
 from engine.cli import main
 from engine.errors import PhysicsError
+from engine.layout import seen
 from engine.physics.network.metered import run
 from engine.physics.network.weaving import weave
 from engine.study.together import EnsembleSimulation
+from engine.synth.instrument import Instrument
+from engine.synth.memory import Joint
 
 INSTRUMENTS = sorted((Path(__file__).parents[1] / "preset" / "instruments").glob("*.yaml"))
 WIRE = {"length": 0.65, "diameter": 3e-4, "material": "steel", "tuned": "A3", "keys": "length"}
@@ -139,6 +144,38 @@ def test_as_played_keeps_what_an_instrument_keeps() -> None:
     assert plain.differs == "an instrument keeps the modes below 20000 Hz"
 
 
+@pytest.mark.parametrize("name", [*PLAYED, "piano-prepared"])
+def test_as_played_is_the_instruments_note(name: str) -> None:
+    """To rounding, before the output stage; and energy is kept, whatever the coupling."""
+    preset = PLAYED.get(name) or engine.load_preset(next(file for file in INSTRUMENTS if file.stem == name))
+    inst = Instrument(preset, 48_000)
+    sim = simulated(preset, 0.05, key=58, velocity=90, as_played=True)
+    gain = float(seen(Joint, inst.address + int(inst.machine.joint), inst._bank.block).gain)
+    sound = raw(inst, [(0, on(58, 90))], sim.time.size // inst.oversample) / gain
+    ears = inst.machine.ears
+    sides = np.stack([ears.left, ears.right], axis=1)
+    heard = sim.sound[:, 2:] if name == "pickups" else sim.sound  # then the body, which is heard here, is not
+    wanted = heard.reshape(sim.time.size, -1, ears.size).sum(axis=1) @ sides
+    assert np.abs(wanted).max() > 0.0
+    assert np.abs(sound - wanted).max() < 1e-12 * np.abs(wanted).max()
+    assert sim.energy_drift < 1e-9
+    assert (sim.contact_force >= 0.0).all()
+
+
+def test_one_way_and_none_are_simulated_with_all_that_answers() -> None:
+    one, two = (simulated(TWO | {"coupling": c}, 0.05, key="A3", snapshots=["30 ms"]) for c in ("one-way", "two-way"))
+    assert one.strings == two.strings
+    assert one.energy.strings.shape == two.energy.strings.shape
+    assert one.energy_drift < 1e-9
+    assert one.snapshot_u.shape == two.snapshot_u.shape
+    # What answers does so nearly as much: the same body drives it.
+    assert one.energy.strings[-1, 1] == pytest.approx(two.energy.strings[-1, 1], rel=0.3)
+    assert np.abs(one.snapshot_u[0, 1]).max() == pytest.approx(np.abs(two.snapshot_u[0, 1]).max(), rel=0.3)
+    none = simulated(SMALL | {"coupling": "none"}, 0.05, key="A3")
+    assert none.energy_drift < 1e-9
+    assert none.energy.strings[-1, 0] > simulated(SMALL, 0.05, key="A3").energy.strings[-1, 0]
+
+
 @pytest.mark.parametrize(
     ("preset", "how", "said"),
     [
@@ -146,8 +183,9 @@ def test_as_played_keeps_what_an_instrument_keeps() -> None:
         ("sitar", {"scheme": "network"}, "scheme = network: must be one of fd, modal, "),
         (TWO, {"initial": np.sin}, "initial = (given): strings on a bridge begin at rest, in float64; leave it out"),
         (TWO, {"precision": "float32"}, "precision = (given): strings on a bridge begin at rest, in float64; "),
+        (TWO, {"as_played": True, "band": 4e3}, "as_played = band: is the instrument's own then; leave band out"),
         (TWO, {"key": "C2"}, "Unnamed, C2: no string is played by this key"),
-        (TWO | {"coupling": "none"}, {}, "coupling = none: strings and body are simulated as they move each other; "),
+        (TWO | {"coupling": "none"}, {}, "coupling = none: strings that nothing couples do not answer each other; "),
         (TWO, {"seconds": 1000.0}, "MiB in memory, the limit is 1024 MiB; shorten it, or write it: "),
         (
             TWO | {"body": {"modes": [{"frequency": "30 kHz", "mass": 1}]}},
@@ -155,7 +193,7 @@ def test_as_played_keeps_what_an_instrument_keeps() -> None:
             "body.modes = 30000: no mode lies below 21600 Hz, 0.45 of the rate; ",
         ),
     ],
-    ids=["scheme", "network", "initial", "precision", "key", "coupling", "long", "body"],
+    ids=["scheme", "network", "initial", "precision", "band", "key", "coupling", "long", "body"],
 )
 def test_bad_input_is_refused_in_one_line(preset: Any, how: dict[str, Any], said: str) -> None:
     with pytest.raises(engine.PresetError) as error:

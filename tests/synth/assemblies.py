@@ -9,10 +9,10 @@ import numpy as np
 
 from engine.physics.barrier import Barrier, Polynomial
 from engine.physics.excitation import Excitation
-from engine.physics.network.parts import Against, Body, Plane, Resonance, Strung
-from engine.physics.problem import Contact
+from engine.physics.network.parts import Against, Body, Listening, Plane, Resonance, Strung
+from engine.physics.problem import Contact, Pickup
 from engine.physics.string import Loss, String
-from engine.preset.assembly import Assembly, Blowing, Course, Felt, Played, Plucking
+from engine.preset.assembly import Assembly, Blowing, Course, Felt, Played, Plucking, Rattle
 from engine.preset.loader import Preset, load_preset
 from engine.preset.playing import Controller
 
@@ -60,6 +60,11 @@ def of(*played: Played, **more: Any) -> Preset:
     return replace(made, assembly=own, controllers=CONTROLLERS, polyphony=6)
 
 
+def heard(preset: Preset) -> Preset:
+    """By pickups on its strings."""
+    return replace(preset, problem=replace(preset.problem, pickups=(Pickup(0.1, pan=-0.5), Pickup(0.4, "velocity"))))
+
+
 FELT = Felt(0.15, resistance=2.0)
 PLAYED = {
     "one": of(Played(baj(), exciter=PLUCK)),
@@ -76,6 +81,15 @@ PLAYED = {
             felt=FELT,
         )
     ),
+    "rattle": of(
+        Played(
+            baj(),
+            exciter=PLUCK,
+            courses=(Course(), Course(2.0, 1.0, 1e-3, 0.5)),
+            rattles=(Rattle(0.3, 1e-3, 2e-5), Rattle(0.7, 3e-4, 5e-5)),
+        )
+    ),
+    "pickups": heard(of(Played(baj(listening=(Listening(0.1), Listening(0.4))), exciter=PLUCK, felt=FELT))),
     "plectrum": of(Played(baj(), exciter=Plucking(0.85, 3e-3, 5e-3, 1.5, Contact(2e4), 0.2))),
     "all": of(
         Played(

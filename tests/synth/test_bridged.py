@@ -29,7 +29,7 @@ from engine.physics.network.parts import Against, Network
 from engine.physics.network.weaving import weave
 from engine.physics.problem import Contact
 from engine.physics.string import Array
-from engine.preset.assembly import Played, Room
+from engine.preset.assembly import Played
 from engine.preset.loader import Preset
 from engine.synth import network_string
 from engine.synth.capture import Watcher, play_watched
@@ -139,7 +139,7 @@ def test_a_saved_instrument_plays_the_same(name: str, tmp_path: Path) -> None:
     assert (render(again, PLAYING, FRAMES) == wanted).all()
 
 
-@pytest.mark.parametrize("name", ["felt", "hub", "one-way"])
+@pytest.mark.parametrize("name", ["felt", "hub", "one-way", "rattle"])
 def test_all_sleeps_when_it_is_silent_and_wakes_as_new(name: str) -> None:
     """Where the island sleeps, it is at rest to the last bit: what comes next is what a new instrument plays."""
     inst = instrument(name)
@@ -250,7 +250,6 @@ def test_who_watches_changes_no_bit_and_sees_the_strings() -> None:
     ("preset", "said"),
     [
         (of(Played(baj(), mono=True)), "strings.0.mono = true: one string of many frets is not played yet"),
-        (of(Played(baj(), exciter=PLUCK), room=Room(0.2)), "room = 0.2: no room is played yet"),
         (replace(PLAYED["one"], model="fd"), "model = fd: strings on one bridge are modal"),
         (of(Played(baj(), exciter=PLUCK), sympathetic=taraf(), coupling="none"), "coupling = none: "),
         (of(Played(baj(), exciter=PLUCK), sympathetic=taraf(17)), "strings = 17: at most 16"),

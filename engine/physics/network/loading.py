@@ -6,15 +6,17 @@ the mode's own frequency w, with Re Y >= 0, that only adds to its decay.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from engine.errors import PhysicsError
 from engine.physics.modes import Modes
 from engine.physics.network.parts import Body, Strung, seen_from
-from engine.physics.network.weaving import Planes
 from engine.physics.string import Array
+
+if TYPE_CHECKING:
+    from engine.physics.network.weaving import Planes
 
 
 def loaded(planes: Planes, strung: Strung, body: Body) -> Planes:

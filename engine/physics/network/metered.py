@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from engine.compiled import called_by_python, copy, native
 from engine.pairs import push
 from engine.physics.excitation import pulse
+from engine.physics.network import flock_meter
 from engine.physics.network.coming import sounds
 from engine.physics.network.memory import THERE, Bridge, Resonators, Strand, island, strand
 from engine.physics.network.stepping import rest_from, step, tell
@@ -22,6 +23,8 @@ class Ledger(NamedTuple):
     """A run of a network, a row a step: after the step, but for forces, which act in it.
 
     `lost` and `work` are sums since the start, so that strings + contact + body + hammers + lost - work stays constant.
+    Strings that lie side by side come behind the others. One-way, what strings do to the bridge is work that they do
+    not lose.
     """
 
     out: NDArray[Any]  # [n, ..]: see stepping.run
@@ -35,6 +38,7 @@ class Ledger(NamedTuple):
     felt: NDArray[Any]  # [n, S, r] N: what each string does to the bridge
     force: NDArray[Any]  # [n, K] N: of all points of all strings
     sums: NDArray[Any]  # [2] lost and work, from one piece to the next
+    lanes: NDArray[Any]  # likewise what flock_meter.py keeps
 
     @property
     def total(self) -> Array:
@@ -49,10 +53,12 @@ class Ledger(NamedTuple):
         return float(np.abs(kept - kept[0]).max()) / most
 
 
-def ledger(w: Woven, steps: int) -> Ledger:
-    """An empty one."""
+def ledger(w: Woven, steps: int, lanes: Array | None = None) -> Ledger:
+    """An empty one; with the sheets of the strings that lie side by side, if any do."""
     i = w.island
-    directions, strings = i.bridge.now.size, len(w.network.strings)
+    abreast = int(i.flock.strings) if i.flocks else 0
+    directions, strings = i.bridge.now.size, len(w.network.strings) + abreast
+    points = sum(len(own) for own in w.points) + abreast * (len(i.flock.rows) - 1)
     listened = sum(len(strung.listening) for strung in w.network.strings)
     shapes: list[int | tuple[int, ...]] = [
         (steps, directions + i.bridge.heard.shape[1] + listened),
@@ -60,21 +66,28 @@ def ledger(w: Woven, steps: int) -> Ledger:
         *[steps] * 4,
         (steps, directions),
         (steps, strings, directions),
-        (steps, sum(len(own) for own in w.points)),
+        (steps, points),
         2,
     ]
-    return Ledger._make(np.zeros(shape) for shape in shapes)
+    kept = flock_meter.sheets((), w.network.body, w.rate) if lanes is None else lanes
+    return Ledger._make([*(np.zeros(shape) for shape in shapes), kept])
 
 
-def observe(w: Woven, steps: int, force: Array | None = None, knock: Array | None = None) -> Ledger:
+def piece_of(book: Ledger, here: slice) -> Ledger:
+    """Some of its rows, and what goes on from one piece to the next."""
+    return Ledger._make(a if name in ("sums", "lanes") else a[here] for name, a in zip(Ledger._fields, book))
+
+
+def observe(
+    w: Woven, steps: int, force: Array | None = None, knock: Array | None = None, lanes: Array | None = None
+) -> Ledger:
     """Run on from where it is, metered. Forces of the strings' excitations and on the bridge are N a step."""
-    i, book = w.island, ledger(w, steps)
+    i, book = w.island, ledger(w, steps, lanes)
     pushing = np.zeros((steps, len(w.network.strings))) if force is None else np.ascontiguousarray(force, float)
     knocking = np.zeros((steps, i.bridge.now.size)) if knock is None else np.ascontiguousarray(knock, float)
     for first in range(0, steps, MOST_AT_ONCE):
         here = slice(first, first + MOST_AT_ONCE)
-        part = Ledger._make(array if name == "sums" else array[here] for name, array in zip(Ledger._fields, book))
-        meter(w.base, pushing[here], knocking[here], part)
+        meter(w.base, pushing[here], knocking[here], piece_of(book, here))
     return book
 
 
@@ -97,6 +110,7 @@ def meter(base: Any, force: Any, knock: Any, book: Ledger) -> None:
     """Step by step, with everything metered."""
     i = island(base)
     b, strings = i.bridge, i.strands.size
+    stand = i.frame if i.one_way else b
     for m in range(strings):
         recall(strand(base + i.strands[m]), b.clock[0] & 1)
     for n in range(force.shape[0]):
@@ -115,28 +129,56 @@ def meter(base: Any, force: Any, knock: Any, book: Ledger) -> None:
                 point += s.points.psi.size
                 continue
             note(s, odd == 0)
-            lost, worked = spent(s.bank, s.bank.latest)
-            book.sums[0] += lost
-            for d in range(b.now.size):
-                worked += 0.5 * s.ends.struck[d] * (b.now[d] - came_from(b, d))
-            book.sums[1] += worked * force[n, m]
-            book.strings[n, m] = vibrating(s.bank, s.bank.latest, s.bank.last) + hanging(s, b, i.per_second)
-            book.contact[n, m] = stored(s)
-            for d in range(b.now.size):
-                book.felt[n, m, d] = s.felt[d]
+            enter(s, stand, i.per_second, force[n, m], book, n, m)
             for k in range(s.points.psi.size):
                 book.force[n, point] = s.points.force[k]
                 point += 1
-        newest, last = (b.bank.even, b.bank.odd) if odd else (b.bank.odd, b.bank.even)
-        lost, _ = spent(b.bank, newest)
-        book.sums[0] += lost
-        for d in range(b.now.size):
-            book.sums[1] += 0.5 * knock[n, d] * (b.now[d] - came_from(b, d))
-            book.bridge[n, d] = b.now[d]
-        book.body[n] = vibrating(b.bank, newest, last)
-        book.hammers[n] = flown(b)
+        if i.flocks:
+            flock_meter.note(i.flock, book.lanes, odd)
+            book.sums[0] += flock_meter.meter(
+                i.flock, b, i.per_second, odd, book.lanes, book.strings[n, strings:], book.contact[n, strings:],
+                book.felt[n, strings:], book.force[n, point:],
+            )  # fmt: skip
+            still += i.flock.lost[0]
+        enter_bridge(b, knock[n], book, n)
+        if i.one_way:
+            drive(b, book, n, strings)
+        book.hammers[n] = flown(stand)
         book.lost[n] = book.sums[0] + still
-        book.work[n] = book.sums[1] + work + b.work[0]
+        book.work[n] = book.sums[1] + work + stand.work[0]
+
+
+@native
+def enter(s: Strand, b: Bridge, per_second: Any, newtons: Any, book: Ledger, n: Any, m: Any) -> None:
+    """One string, on what it stands on."""
+    lost, worked = spent(s.bank, s.bank.latest)
+    book.sums[0] += lost
+    for d in range(b.now.size):
+        worked += 0.5 * s.ends.struck[d] * (b.now[d] - came_from(b, d))
+        book.felt[n, m, d] = s.felt[d]
+    book.sums[1] += worked * newtons
+    book.strings[n, m] = vibrating(s.bank, s.bank.latest, s.bank.last) + hanging(s, b, per_second)
+    book.contact[n, m] = stored(s)
+
+
+@native
+def enter_bridge(b: Bridge, knock: Any, book: Ledger, n: Any) -> None:
+    """The body, and what knocks on the bridge."""
+    newest, last = (b.bank.even, b.bank.odd) if b.clock[0] & 1 == 0 else (b.bank.odd, b.bank.even)
+    lost, _ = spent(b.bank, newest)
+    book.sums[0] += lost
+    for d in range(b.now.size):
+        book.sums[1] += 0.5 * knock[d] * (b.now[d] - came_from(b, d))
+        book.bridge[n, d] = b.now[d]
+    book.body[n] = vibrating(b.bank, newest, last)
+
+
+@native
+def drive(b: Bridge, book: Ledger, n: Any, strings: Any) -> None:
+    """The work of strings that drive a bridge which does nothing to them."""
+    for m in range(strings):
+        for d in range(b.now.size):
+            book.sums[1] += 0.5 * book.felt[n, m, d] * (b.now[d] - came_from(b, d))
 
 
 @native

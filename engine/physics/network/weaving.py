@@ -18,6 +18,7 @@ from engine.pairs import whole
 from engine.physics.linear import product
 from engine.physics.modes import Modes, modes, poles, shape
 from engine.physics.network.hanging import hang
+from engine.physics.network.loading import loaded
 from engine.physics.network.meetings import Meeting, laid_out, meetings
 from engine.physics.network.memory import Island, Strand
 from engine.physics.network.parts import Body, Hammer, Network, Plane, Strung, seen_from
@@ -69,11 +70,16 @@ class Woven:
 
 
 def weave(
-    network: Network, rate: float, band: float = inf, flock: dict[str, Any] | None = None, one_way: bool = False
+    network: Network,
+    rate: float,
+    band: float = inf,
+    flock: dict[str, Any] | None = None,
+    one_way: bool = False,
+    taken: bool = False,
 ) -> Woven:
     """A network's memory at a sample rate; no string has modes above `band`. A flock is from gathering.py.
 
-    One-way, strings drive the bridge, which does nothing to them.
+    One-way, strings drive the bridge, which does nothing to them; `taken`: they lose from the start what it would take.
     """
     arena, writers = Arena(), Writers()
     start = arena.room(size_of(Island))
@@ -81,6 +87,7 @@ def weave(
     planes = [planes_of(strung, rate, min(band, strung.band)) for strung in network.strings]
     places = [arena.room(size_of(Strand)) for _ in network.strings]
     for n, strung in enumerate(network.strings):
+        planes[n] = loaded(planes[n], strung, network.body) if taken else planes[n]
         put(arena, writers, Strand, places[n], strand_of(strung, planes[n], found[n], network.body, rate))
     fields = {
         **standing(network.body, network.hammers, rate, one_way),
