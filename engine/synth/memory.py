@@ -48,6 +48,8 @@ class KeyRow:
     release: float
     pitch: float  # in semitones: 69 is 440 Hz
     length: float
+    line: int  # 1 + the number of the string of many frets that it lies on; 0: it has a string of its own
+    other: int  # where else the key may be played: a further row; or 0
 
 
 @record
@@ -56,6 +58,7 @@ class Voice:
 
     state: int
     key: int
+    place: int  # its row of keys: the key's own, but for a key of several strings of many frets
     channel: int
     born: int
     sostenuto: int
@@ -164,6 +167,22 @@ class Choir:
     ending: float  # s that it takes then
 
 
+FINGERS = 8  # that are kept of a string; with more the first one is forgotten
+OVERLAP, PEDAL = range(2)  # when a key is slurred: where it overlaps another one, or while the legato pedal is down
+
+
+@record
+class Line:
+    """A string of many frets, or a course of them, which keys share: the fingers on it in the order they came in."""
+
+    manner: int  # OVERLAP | PEDAL
+    finger: float  # how hard it hammers and pulls, of the force of a pluck
+    fingers: int
+    places: Integers = inside(FINGERS)  # rows of keys
+    keys: Integers = inside(FINGERS)
+    channels: Integers = inside(FINGERS)
+
+
 @record
 class Joint:
     """What voices have in common where they stand on one bridge: the island, and what goes into it and comes out.
@@ -177,6 +196,8 @@ class Joint:
     calm: int  # looks in a row
     most: float  # J that moved in it since it woke
     gain: float
+    spare: int  # bytes from the machine's start to room for the strings of a voice that goes on at another length
+    lines: Rows[Line]
     push: Matrix  # [strings, steps] N
     nudge: Vector  # [strings] N: of one step
     knock: Vector  # [r] N on the bridge
@@ -230,7 +251,7 @@ class Machine:
     late: Late
     channels: Rows[Channel] = inside(CHANNELS)
     tuned: Integers = inside(KEYS)  # where MIDI's tuning standard has each key, in 2^-14 semitones, or AS_DESIGNED
-    keys: Rows[KeyRow] = inside(KEYS)
+    keys: Rows[KeyRow]  # of all keys, then further places of some
     voices: Rows[Voice]
     maps: Rows[Map]
     ears: Rows[Ear]

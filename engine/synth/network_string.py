@@ -21,6 +21,8 @@ from engine.pairs import whole
 from engine.physics.excitation import EDGE
 from engine.physics.network import coming
 from engine.physics.network.counterparts import leave
+from engine.physics.network.fretting import carry_over
+from engine.physics.network.hanging import tune
 from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Contacts, Island, Strand, island, strand
 from engine.physics.network.metered import moving, stored, strained
 from engine.physics.problem import Pickup
@@ -189,11 +191,21 @@ def take(m: Machine, v: Any) -> None:
     """Have a copy of the key's strings in the place of what the voice had before, at rest and by themselves."""
     j = joint(m)
     leave_all(m, v)
-    designed, mine = m.key_words[m.voices[v].key], m.voice_words[v]
-    here, there = integers(address(m) + designed[0], designed[1]), integers(address(m) + mine[0], mine[1])
-    copy(here, there)
+    lay_down(m, v)
     i, c, first = island(address(m) + j.island), of_voice(m, v), j.courses * v
     hammers = hammers_of(i)
+    for n in range(c.strands.size if hammers.flying.size else 0):
+        hammers.flying[first + n] = GONE
+        hammers.mobility[first + n] = c.mobility[n]
+
+
+@native
+def lay_down(m: Machine, v: Any) -> None:
+    """A copy of the strings of a voice's place where it has its own, in the island's list, from this moment on."""
+    j, designed, mine = joint(m), m.key_words[m.voices[v].place], m.voice_words[v]
+    mine[1] = designed[1]
+    copy(integers(address(m) + designed[0], designed[1]), integers(address(m) + mine[0], mine[1]))
+    i, c, first = island(address(m) + j.island), of_voice(m, v), j.courses * v
     for n in range(c.strands.size):
         i.strands[first + n] = mine[0] + c.strands[n] - j.island
         p = at_place(c, n).points
@@ -202,9 +214,23 @@ def take(m: Machine, v: Any) -> None:
             p.end[k] += i.bridge.clock[0]
             if p.hammer[k] != NOBODY:
                 p.hammer[k] += first
-        if hammers.flying.size:
-            hammers.flying[first + n] = GONE
-            hammers.mobility[first + n] = c.mobility[n]
+
+
+@native
+def go_on_at(m: Machine, v: Any) -> None:
+    """Have a voice's strings, which sound, be those of its place from now on, and move on as they did."""
+    j, voice, mine = joint(m), m.voices[v], m.voice_words[v]
+    copy(integers(address(m) + mine[0], mine[1]), integers(address(m) + j.spare, mine[1]))
+    lay_down(m, v)
+    lift(m, v, voice.lift)
+    i, was, c = island(address(m) + j.island), choir(address(m) + j.spare), of_voice(m, v)
+    for n in range(c.strands.size):
+        s = at_place(c, n)
+        tension = pulled(m, v, s)
+        if tension != s.recipe.tension or voice.damping != 0.0:
+            tune(s, tension, voice.damping)
+        carry_over(at_place(was, n), s, hammers_of(i), i.bridge.clock[0] & 1)
+    i.bridge.stale[0] = 1
 
 
 @inlined
@@ -263,7 +289,7 @@ def stands(p: Contacts, k: Any) -> Any:
 @native
 def strike_at(m: Machine, v: Any, position: Any) -> None:
     """Where the next pluck meets the strings: `position` is that of the first one, the others move as far."""
-    c, designed, own = of_voice(m, v), of_key(m, m.voices[v].key), m.keys[m.voices[v].key].position
+    c, designed, own = of_voice(m, v), of_key(m, m.voices[v].place), m.keys[m.voices[v].place].position
     for n in range(c.strands.size):
         s, kept = at_place(c, n), at_place(designed, n)
         at, moved = c.position[n], position != own
@@ -320,16 +346,20 @@ def restore(m: Machine, v: Any) -> None:
 
 @native
 def retune(m: Machine, v: Any) -> None:
-    """Coefficients for the voice's tension, each string's as much higher as the first one's, and its damping."""
+    """Coefficients for the voice's tension and its damping."""
     j, c, voice = joint(m), of_voice(m, v), m.voices[v]
-    key = m.keys[voice.key]
-    raised = (voice.tension + key.stiffening) / (key.tension + key.stiffening)
     for n in range(c.strands.size):
-        r = at_place(c, n).recipe
-        tension = max(raised * (r.tension + r.stiffening) - r.stiffening, 0.02 * r.tension)
-        if voice.tension == key.tension:
-            tension = r.tension
-        coming.bend(address(m) + j.island, j.courses * v + n, tension, voice.damping)
+        coming.bend(address(m) + j.island, j.courses * v + n, pulled(m, v, at_place(c, n)), voice.damping)
+
+
+@native
+def pulled(m: Machine, v: Any, s: Strand) -> Any:
+    """The tension of one of a voice's strings: as much higher than its own as the voice's is than the key's."""
+    tension, key, r = m.voices[v].tension, m.keys[m.voices[v].place], s.recipe
+    if tension == key.tension:
+        return r.tension
+    raised = (tension + key.stiffening) / (key.tension + key.stiffening)
+    return max(raised * (r.tension + r.stiffening) - r.stiffening, 0.02 * r.tension)
 
 
 @native
