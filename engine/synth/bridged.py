@@ -42,9 +42,24 @@ def segment(m: Machine, span: int) -> None:
                 if age == 0:
                     move(m, v)
                 piece = min(piece, GLIDE - age)
+        if j.lines.size and fingers_land(m, j):
+            piece = 1
         if j.awake:
             run(m, j, at * per, piece * per)
         at += piece
+
+
+@native
+def fingers_land(m: Machine, j: Joint) -> int:
+    """One sample of all fingers on their way to a fret; whether there are any."""
+    found = 0
+    for d in range(j.knock.size):
+        j.knock[d] = 0.0
+    for v in range(m.slots):
+        if m.voices[v].state != FREE and strings.of_voice(m, v).landing[0]:
+            strings.land(m, v, j.knock)
+            found = 1
+    return found
 
 
 compiled_apart(segment, record_type(Machine), WORD)

@@ -21,7 +21,7 @@ from engine.pairs import whole
 from engine.physics.excitation import EDGE
 from engine.physics.network import coming
 from engine.physics.network.counterparts import leave
-from engine.physics.network.fretting import carry_over
+from engine.physics.network.fretting import carry_over, course, press
 from engine.physics.network.hanging import tune
 from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Contacts, Island, Strand, island, strand
 from engine.physics.network.metered import moving, stored, strained
@@ -33,6 +33,7 @@ from engine.synth.passing import summed
 from engine.vectors import PADDING
 
 MOST_COURSES = 8
+LANDING = 3e-3  # s: what a finger takes from the string to the fret
 
 
 class ChoirParts(NamedTuple):
@@ -84,6 +85,8 @@ def consistent(string: ChoirParts, pickups: int, columns: int) -> bool:
     each = (own.kind, own.onset, own.share, own.lasting, own.position, own.point, own.hammer, own.mobility, own.felt)
     if not 1 <= count <= MOST_COURSES or {array.size for array in (*each, own.damped)} != {count}:
         return False
+    if (own.met.shape, own.purse.shape, own.landing.size) != ((2 * count, 2), (count, 3), 1):
+        return False
     for n, place in enumerate(own.strands.tolist()):
         if place % 8 or not 0 <= place <= size - size_of(Strand) or not _inside(Strand, start + place, start, size):
             return False
@@ -117,7 +120,21 @@ def _fitting(s: Strand, count: int, directions: int) -> bool:
     across = {modes} | {points}
     long = [b.backward, b.spread, b.inject, b.inertia, b.spring, b.even, b.odd, b.latest, b.last, b.earlier, s.rest]
     long += [r.bend, r.pull, r.decay, r.shrink, r.strike, r.wave, r.facing, r.scratch, r.gain]
-    each = [p.slope, p.power, p.form, p.secant, p.drag, p.root, p.resist, p.heft, p.limit, p.partner, p.hammer, p.low]
+    each = [
+        p.at,
+        p.slope,
+        p.power,
+        p.form,
+        p.secant,
+        p.drag,
+        p.root,
+        p.resist,
+        p.heft,
+        p.limit,
+        p.partner,
+        p.hammer,
+        p.low,
+    ]
     each += [p.by, p.begin, p.span, p.end, p.slip, p.state, p.grip, p.next, p.level, p.last, p.now, p.before, p.open]
     each += [f.held, f.base, f.ease, s.rest_psi]
     sides = [e.inertia, e.tension, e.ratio, s.before]
@@ -220,6 +237,7 @@ def lay_down(m: Machine, v: Any) -> None:
 def go_on_at(m: Machine, v: Any) -> None:
     """Have a voice's strings, which sound, be those of its place from now on, and move on as they did."""
     j, voice, mine = joint(m), m.voices[v], m.voice_words[v]
+    stop_short(m, of_voice(m, v))
     copy(integers(address(m) + mine[0], mine[1]), integers(address(m) + j.spare, mine[1]))
     lay_down(m, v)
     lift(m, v, voice.lift)
@@ -229,8 +247,54 @@ def go_on_at(m: Machine, v: Any) -> None:
         tension = pulled(m, v, s)
         if tension != s.recipe.tension or voice.damping != 0.0:
             tune(s, tension, voice.damping)
-        carry_over(at_place(was, n), s, hammers_of(i), i.bridge.clock[0] & 1)
+        c.met[2 * n, 0], c.met[2 * n, 1] = was.met[2 * n, 0], was.met[2 * n, 1]
+        c.met[2 * n + 1, 0], c.met[2 * n + 1, 1] = was.met[2 * n + 1, 0], was.met[2 * n + 1, 1]
+        carry_over(at_place(was, n), s, hammers_of(i), i.bridge.clock[0] & 1, c.met[2 * n : 2 * n + 2], c.purse[n])
+    c.landing[0] = 1
     i.bridge.stale[0] = 1
+
+
+@inlined
+def landing_time(m: Machine) -> Any:
+    """Samples that a finger takes to the fret."""
+    return float(int(LANDING * m.rate / m.oversample))
+
+
+@native
+def stop_short(m: Machine, c: Choir) -> None:
+    """What a finger that is still on its way to the fret has come to."""
+    time, pace = landing_time(m), m.rate / m.oversample
+    for n in range(c.met.shape[0]):
+        if c.landing[0]:
+            now, last = float(c.landing[0] - 1), max(float(c.landing[0] - 2), 0.0)
+            at = course(c.met, n, now / time, time / pace)
+            speed = (at - course(c.met, n, last / time, time / pace)) * pace if now > last else c.met[n, 1]
+            c.met[n, 0], c.met[n, 1] = at, speed
+        else:
+            c.met[n, 0] = c.met[n, 1] = 0.0
+
+
+@native
+def land(m: Machine, v: Any, knock: Any) -> None:
+    """One sample of a finger's way to the fret, and what the straight line under it pulls at the bridge with."""
+    j, c = joint(m), of_voice(m, v)
+    i, time, pace = island(address(m) + j.island), landing_time(m), m.rate / m.oversample
+    now = float(c.landing[0] - 1)
+    for n in range(c.strands.size):
+        s, moved = at_place(c, n), 0.0
+        for plane in range(s.now.size):
+            row = 2 * n + plane
+            at = course(c.met, row, now / time, time / pace)
+            speed = (course(c.met, row, (now + 1.0) / time, time / pace) - at) * pace
+            before = c.met[row, 1]
+            if now > 0.0:
+                before = (at - course(c.met, row, (now - 1.0) / time, time / pace)) * pace
+            j.faster[plane] = speed - before
+            moved = speed / pace if plane == 0 else moved
+            for d in range(knock.size):
+                knock[d] += s.ends.weight[plane, d] * s.ends.tension[plane] * (at + 0.5 * speed / pace)
+        press(s, hammers_of(i), i.bridge.clock[0] & 1, moved, j.faster, c.purse[n], 1.0 - now / time)
+    c.landing[0] = c.landing[0] + 1 if now < time else 0
 
 
 @inlined

@@ -1,14 +1,17 @@
 """A string that sounds goes on at another length: a finger comes down on it, or lets it go (README.md, 10).
 
 On the bridge's side of the finger it keeps its shape u and its motion v. The modes s_j = sin(b_j x) of the other length
-take them over as well as they can: of all that they can be, the nearest in energy. Over the shorter of both lengths
+take them over as well as they can: of all that they can be, the nearest in energy, over the shorter of both lengths,
 
     q_j = a(u, s_j) / a(s_j, s_j),    a(f, g) = integral of T f' g' + EI f'' g''
-    p_j = (v, s_j) / (s_j, s_j),      (f, g) = integral of f g
 
-are orthogonal projections, so neither potential nor kinetic energy rises, whatever the number of modes. What goes is
-the motion behind the finger, and the straight line from the bridge to where the finger met the string. Of old modes
-sin(B_i x) both are sums over 1 / (B_i^2 - b_j^2), since at the end of the shorter length one of the two is zero.
+An orthogonal projection: no energy comes from it, whatever the number of modes. Of old modes sin(B_i x) it is a sum
+over 1 / (B_i^2 - b_j^2), since at the end of the shorter length one of the two is zero.
+
+Where a finger comes down the string is aside, and on its way. That is the straight line f x/L from the bridge to the
+finger, which has no part in the modes: the finger takes f from where it met the string to the fret, in a few
+milliseconds. Meanwhile the line pulls at the bridge with T f/L, and its acceleration kicks the modes. What energy that
+gives a string beyond what it had before, the finger takes from all its modes alike: it gives nothing by its way.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from engine.compiled import inlined, native
 from engine.elementary import sin
 from engine.physics.contact import Law
 from engine.physics.network.memory import GONE, NOBODY, THERE, Bridge, Contacts, Strand
-from engine.physics.network.metered import recall
+from engine.physics.network.metered import recall, vibrating
 from engine.physics.retune import psi_of
 from engine.vectors import advance, project
 
@@ -28,13 +31,16 @@ NEAR = 1e-5  # radians at the end of the string within which two modes are one
 
 
 @native
-def carry_over(old: Strand, new: Strand, b: Bridge, odd: Any) -> None:
+def carry_over(old: Strand, new: Strand, b: Bridge, odd: Any, met: Any, purse: Any) -> None:
     """Have a string move on as the old one did, between two steps; `odd`: in the midst of a pair.
 
     The old one is spent by it. The new one is tuned already; where the two do not have the same points, its barrier is
-    as high as it is to be.
+    as high as it is to be. `met`: of each plane the end of the old string (m, m/s), which becomes that of the new one.
     """
     recall(old, odd)
+    had = vibrating(old.bank, old.bank.latest, old.bank.last)
+    lower(old, -met[0, 0])
+    meet_finger(old, new, met)
     for i in range(old.bank.latest.size):
         now, before = old.bank.latest[i], old.bank.last[i]
         old.bank.latest[i], old.bank.last[i] = 0.5 * (now + before) * warped(old, i), now - before
@@ -53,9 +59,80 @@ def carry_over(old: Strand, new: Strand, b: Bridge, odd: Any) -> None:
         mean = new.bank.latest[i] / share if share > 0.0 else 0.0
         span = new.bank.last[i] if share > 0.0 else 0.0
         new.bank.latest[i], new.bank.last[i] = mean + 0.5 * span, mean - 0.5 * span
+    purse[0] = purse[1] = had - vibrating(new.bank, new.bank.latest, new.bank.last)
+    purse[2] = new.points.lost[1]
     stand(new, odd)
     place(new, b)
-    meet(old.points, new.points)
+    follow(old.points, new.points)
+    lower(new, met[0, 0])
+    press_no_more(old.points, new.points)
+
+
+@native
+def meet_finger(old: Strand, new: Strand, met: Any) -> None:
+    """Where a finger comes down: how far the string is aside there in each plane, and how fast it goes."""
+    length, first = new.recipe.length, 0
+    for plane in range(met.shape[0]):
+        if plane >= old.now.size or length >= old.recipe.length:
+            met[plane, 0] = met[plane, 1] = 0.0
+            continue
+        end, at, speed = end_of_plane(old, first), 0.0, 0.0
+        for i in range(first, end):
+            share = sin(old.recipe.wave[i] * length)
+            at += share * old.bank.latest[i]
+            speed += share * (old.bank.latest[i] - old.bank.last[i])
+        met[plane, 0] = at + met[plane, 0] * (length / old.recipe.length)
+        met[plane, 1] = speed / old.recipe.step + met[plane, 1] * (length / old.recipe.length)
+        first = end
+
+
+@inlined
+def course(met: Any, plane: Any, share: Any, seconds: Any) -> Any:
+    """Where a finger has the end of a plane after a share of the time it takes: to rest, as smoothly as it met it."""
+    t = min(share, 1.0)
+    still = 1.0 - t * t * t * (10.0 - t * (15.0 - 6.0 * t))
+    going = t * (1.0 - t * t * (6.0 - t * (8.0 - 3.0 * t)))
+    return met[plane, 0] * still + met[plane, 1] * (seconds * going)
+
+
+@native
+def press(s: Strand, b: Bridge, odd: Any, moved: Any, faster: Any, purse: Any, left: Any) -> None:
+    """The finger goes on: the first plane's end has moved so far (m), each plane's end is so much faster (m/s).
+
+    `purse`: energy that the string may be given yet, at first and now, and the work of barriers as last seen, J; `left`
+    is the share of the way to go, in which what it lacked at first is made up for.
+    """
+    recall(s, odd)
+    first, had = 0, vibrating(s.bank, s.bank.latest, s.bank.last)
+    for plane in range(min(faster.size, s.now.size)):
+        end, turn = end_of_plane(s, first), 2.0 / s.recipe.length * faster[plane] * s.recipe.step
+        for i in range(first, end):
+            s.bank.last[i] += turn / s.recipe.wave[i]
+            turn = -turn
+        first = end
+    p, has = s.points, vibrating(s.bank, s.bank.latest, s.bank.last)
+    purse[1] -= has - had + p.lost[1] - purse[2]
+    purse[2] = p.lost[1]
+    excess = min(purse[0], 0.0) * left - purse[1]
+    if excess > 0.0 and has > 0.0:
+        soften(s, sqrt(max(has - excess, 0.0) / has))
+        purse[1] += min(excess, has)
+    stand(s, odd)
+    place(s, b)
+    for k in range(p.obstacles):
+        if p.hammer[k] == NOBODY and not is_finger(p, k):
+            p.low[k] -= moved * (p.at[k] / s.recipe.length)
+            p.timed = 1
+
+
+@native
+def soften(s: Strand, share: Any) -> None:
+    """All of a string's motion, and what it has pressed together, times a share."""
+    for i in range(s.bank.latest.size):
+        s.bank.latest[i] *= share
+        s.bank.last[i] *= share
+    for k in range(s.points.obstacles):
+        s.points.psi[k] *= share
 
 
 @inlined
@@ -84,18 +161,17 @@ def end_of_plane(s: Strand, first: Any) -> Any:
 def shorten(old: Strand, first: Any, end: Any, new: Strand, start: Any, stop: Any) -> None:
     """A finger stops a plane of the string at the new length L, where the new modes are zero.
 
-    q_j = (2/L) cos(b_j L)/b_j sum B_i^2 sin(B_i L) q_i / (B_i^2 - b_j^2), p_j = (2/L) cos(b_j L) b_j sum sin(B_i L) p_i
-    / (B_i^2 - b_j^2): bending has no part in it, since a straight line is not bent.
+    q_j = (2/L) cos(b_j L)/b_j sum B_i^2 sin(B_i L) q_i / (B_i^2 - b_j^2), its motion alike: bending has no part in it,
+    since a straight line is not bent.
     """
     length, shape, motion = new.recipe.length, old.recipe.scratch, old.recipe.gain
     for i in range(first, end):
-        far = sin(old.recipe.wave[i] * length)
-        shape[i] = old.recipe.wave[i] * old.recipe.wave[i] * far * old.bank.latest[i]
-        motion[i] = far * old.bank.last[i]
+        far = old.recipe.wave[i] * old.recipe.wave[i] * sin(old.recipe.wave[i] * length)
+        shape[i], motion[i] = far * old.bank.latest[i], far * old.bank.last[i]
     turn = -2.0 / length
     for j in range(start, stop):
-        b = new.recipe.wave[j]
-        gather(old, first, end, new, j, turn / b, turn * b, 1.0)
+        far = turn / new.recipe.wave[j]
+        gather(old, first, end, new, j, far, far, 1.0)
         turn = -turn
 
 
@@ -103,8 +179,8 @@ def shorten(old: Strand, first: Any, end: Any, new: Strand, start: Any, stop: An
 def lengthen(old: Strand, first: Any, end: Any, new: Strand, start: Any, stop: Any) -> None:
     """A finger leaves a plane of the string, whose modes were zero there; what lay behind it is at rest.
 
-    q_j = -(2/L) sin(b_j l)/w_j sum cos(B_i l) B_i w_i q_i / (B_i^2 - b_j^2), p_j = -(2/L) sin(b_j l) sum cos(B_i l) B_i
-    p_i / (B_i^2 - b_j^2), with w = T + EI b^2.
+    q_j = -(2/L) sin(b_j l)/w_j sum cos(B_i l) B_i w_i q_i / (B_i^2 - b_j^2), with w = T + EI b^2. Its motion, of which
+    the integral of f g is the energy, without w.
     """
     finger, length, shape, motion = old.recipe.length, new.recipe.length, old.recipe.scratch, old.recipe.gain
     tension, turn = tension_of(new), -1.0
@@ -180,32 +256,6 @@ def place(s: Strand, b: Bridge) -> None:
             p.now[k] += s.ends.carried[d, k] * b.now[d]
 
 
-@native
-def meet(old: Contacts, new: Contacts) -> None:
-    """What touched the string touches it still, where it has the same points, and with no more energy than before.
-
-    A finger that plucked is gone. A spring is as long as its point has it.
-    """
-    count = new.psi.size
-    same = old.obstacles == new.obstacles and old.rubs == new.rubs and old.links == new.links
-    for k in range(count):
-        new.force[k] = 0.0
-        if k >= count - new.links:
-            new.psi[k] = 2.0 * new.root[k] * (new.level[k] - new.now[k]) if new.state[k] == THERE else 0.0
-        elif not same or k >= new.obstacles:
-            new.psi[k] = 0.0
-        elif new.hammer[k] != NOBODY:
-            new.state[k], new.psi[k] = old.state[k], old.psi[k]
-            new.level[k], new.last[k], new.next[k] = old.level[k], old.last[k], old.next[k]
-        else:
-            follow(old, new, k)
-    for k in range(new.obstacles):
-        if is_finger(new, k):
-            new.state[k], new.psi[k] = GONE, 0.0
-            if new.partner[k] != NOBODY:
-                new.state[new.partner[k]], new.psi[new.partner[k]] = GONE, 0.0
-
-
 @inlined
 def is_finger(p: Contacts, k: Any) -> Any:
     """Whether an obstacle is one that lets the string slip."""
@@ -213,16 +263,47 @@ def is_finger(p: Contacts, k: Any) -> Any:
 
 
 @native
-def follow(old: Contacts, new: Contacts, k: Any) -> None:
-    """A point of a barrier goes on where it was on its way."""
-    new.low[k], new.by[k], new.begin[k], new.span[k], new.end[k] = (
-        old.low[k],
-        old.by[k],
-        old.begin[k],
-        old.span[k],
-        old.end[k],
-    )
-    new.state[k], new.level[k], new.last[k], new.next[k] = old.state[k], old.level[k], old.last[k], old.next[k]
-    new.timed |= old.timed
-    law = Law(new.slope, new.power[k], new.form[k], new.secant[k], new.drag[k], 0.0, 0.5, 1.0, 4.0, 0.0, 0.0, 0)
-    new.psi[k] = min(old.psi[k], psi_of(law, new.slope[k], new.level[k] - new.now[k]))
+def follow(old: Contacts, new: Contacts) -> None:
+    """What touched the string goes on where it was, where the string has the same points; what plucked it is gone."""
+    for k in range(new.obstacles if alike(old, new) else 0):
+        new.low[k], new.by[k], new.begin[k], new.span[k] = old.low[k], old.by[k], old.begin[k], old.span[k]
+        new.state[k], new.level[k], new.last[k], new.next[k] = old.state[k], old.level[k], old.last[k], old.next[k]
+        new.timed |= old.timed
+    for k in range(new.obstacles):
+        if is_finger(new, k):
+            new.state[k] = GONE
+            if new.partner[k] != NOBODY:
+                new.state[new.partner[k]] = GONE
+
+
+@inlined
+def alike(old: Contacts, new: Contacts) -> Any:
+    """Whether two strings have the same points."""
+    return old.obstacles == new.obstacles and old.rubs == new.rubs and old.links == new.links
+
+
+@native
+def lower(s: Strand, aside: Any) -> None:
+    """Barriers as the modes see them, whose string is aside at its end: lower by as much as the straight line is up."""
+    p = s.points
+    for k in range(p.obstacles):
+        if p.hammer[k] == NOBODY and not is_finger(p, k):
+            by = aside * (p.at[k] / s.recipe.length)
+            p.low[k], p.level[k], p.next[k], p.last[k] = p.low[k] - by, p.level[k] - by, p.next[k] - by, p.last[k] - by
+            p.timed |= by != 0.0
+
+
+@native
+def press_no_more(old: Contacts, new: Contacts) -> None:
+    """What touched the string holds no more energy than before, and none that does not fit; springs are as long as
+    their points have them.
+    """
+    count, same = new.psi.size, alike(old, new)
+    for k in range(count):
+        new.force[k], kept = 0.0, 0.0
+        if k >= count - new.links and new.state[k] == THERE:
+            kept = 2.0 * new.root[k] * (new.level[k] - new.now[k])
+        elif k < new.obstacles and same and new.state[k] == THERE:
+            law = Law(new.slope, new.power[k], new.form[k], new.secant[k], new.drag[k], 0.0, 0.5, 1.0, 4.0, 0.0, 0.0, 0)
+            kept = min(old.psi[k], psi_of(law, new.slope[k], new.level[k] - new.now[k]))
+        new.psi[k] = kept
