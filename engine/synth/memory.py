@@ -161,9 +161,9 @@ class Choir:
     mobility: Vector  # k^2/m of each of its hammers
     felt: Integers  # the point of the damper that ends the note, or NOBODY
     damped: Vector  # steps in which it takes hold
-    met: Matrix  # [2 strings, 2] m, m/s: where a finger that comes down met each of their planes
+    met: Matrix  # [2 strings, 4]: how a finger met each of their planes (fretting.meet_finger)
     purse: Matrix  # [strings, 3] J: what it may give each of them (fretting.py)
-    landing: Integers  # [1] 1 + samples since then, or 0
+    landing: Integers  # [2] 1 + samples since then, or 0; how many it takes
     latest: float  # onset
     longest: float  # lasting
     calming: float  # damping that ends a stolen note soonest, 1/s
@@ -201,7 +201,7 @@ class Joint:
     gain: float
     spare: int  # bytes from the machine's start to room for the strings of a voice that goes on at another length
     lines: Rows[Line]
-    faster: Vector  # [2] m/s: what a finger accelerates a string's planes by
+    way: Matrix  # [2, 3]: what a finger does to a string's planes in a sample (fretting.press)
     push: Matrix  # [strings, steps] N
     nudge: Vector  # [strings] N: of one step
     knock: Vector  # [r] N on the bridge

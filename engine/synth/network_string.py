@@ -7,7 +7,7 @@ that there is no `run` here (together.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, prod
+from math import inf, prod, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ from engine.synth.passing import summed
 from engine.vectors import PADDING
 
 MOST_COURSES = 8
-LANDING = 3e-3  # s: what a finger takes from the string to the fret
+LANDING, TURNED = 3e-3, 3.0  # s: a finger takes to the fret at most; radians of the first partial in which it does
 
 
 class ChoirParts(NamedTuple):
@@ -85,7 +85,7 @@ def consistent(string: ChoirParts, pickups: int, columns: int) -> bool:
     each = (own.kind, own.onset, own.share, own.lasting, own.position, own.point, own.hammer, own.mobility, own.felt)
     if not 1 <= count <= MOST_COURSES or {array.size for array in (*each, own.damped)} != {count}:
         return False
-    if (own.met.shape, own.purse.shape, own.landing.size) != ((2 * count, 2), (count, 3), 1):
+    if (own.met.shape, own.purse.shape, own.landing.size) != ((2 * count, 4), (count, 3), 2):
         return False
     for n, place in enumerate(own.strands.tolist()):
         if place % 8 or not 0 <= place <= size - size_of(Strand) or not _inside(Strand, start + place, start, size):
@@ -247,54 +247,60 @@ def go_on_at(m: Machine, v: Any) -> None:
         tension = pulled(m, v, s)
         if tension != s.recipe.tension or voice.damping != 0.0:
             tune(s, tension, voice.damping)
-        c.met[2 * n, 0], c.met[2 * n, 1] = was.met[2 * n, 0], was.met[2 * n, 1]
-        c.met[2 * n + 1, 0], c.met[2 * n + 1, 1] = was.met[2 * n + 1, 0], was.met[2 * n + 1, 1]
+        for k in range(c.met.shape[1]):
+            c.met[2 * n, k], c.met[2 * n + 1, k] = was.met[2 * n, k], was.met[2 * n + 1, k]
         carry_over(at_place(was, n), s, hammers_of(i), i.bridge.clock[0] & 1, c.met[2 * n : 2 * n + 2], c.purse[n])
-    c.landing[0] = 1
+    first, other = at_place(c, 0), at_place(was, 0)
+    c.landing[0] = 1 if first.recipe.length != other.recipe.length else 0
+    swing = sqrt(first.recipe.bend[0] + first.recipe.pull[0] * first.recipe.tension)
+    c.landing[1] = max(int(min(LANDING, TURNED / swing) * m.rate / m.oversample), 1)
     i.bridge.stale[0] = 1
-
-
-@inlined
-def landing_time(m: Machine) -> Any:
-    """Samples that a finger takes to the fret."""
-    return float(int(LANDING * m.rate / m.oversample))
 
 
 @native
 def stop_short(m: Machine, c: Choir) -> None:
-    """What a finger that is still on its way to the fret has come to."""
-    time, pace = landing_time(m), m.rate / m.oversample
+    """Where a finger that is still on its way to the fret has the string."""
+    time, pace = float(c.landing[1]), m.rate / m.oversample
     for n in range(c.met.shape[0]):
-        if c.landing[0]:
+        at = speed = 0.0
+        if c.landing[0] and c.met[n, 3] == 0.0:
             now, last = float(c.landing[0] - 1), max(float(c.landing[0] - 2), 0.0)
             at = course(c.met, n, now / time, time / pace)
             speed = (at - course(c.met, n, last / time, time / pace)) * pace if now > last else c.met[n, 1]
-            c.met[n, 0], c.met[n, 1] = at, speed
-        else:
-            c.met[n, 0] = c.met[n, 1] = 0.0
+        c.met[n, 0], c.met[n, 1], c.met[n, 2], c.met[n, 3] = at, speed, 0.0, 0.0
 
 
 @native
 def land(m: Machine, v: Any, knock: Any) -> None:
-    """One sample of a finger's way to the fret, and what the straight line under it pulls at the bridge with."""
+    """One sample of a finger's way to the fret or off it, and what that pulls at the bridge with."""
     j, c = joint(m), of_voice(m, v)
-    i, time, pace = island(address(m) + j.island), landing_time(m), m.rate / m.oversample
+    i, way, time = island(address(m) + j.island), j.way, float(c.landing[1])
     now = float(c.landing[0] - 1)
     for n in range(c.strands.size):
-        s, moved = at_place(c, n), 0.0
+        s = at_place(c, n)
         for plane in range(s.now.size):
-            row = 2 * n + plane
-            at = course(c.met, row, now / time, time / pace)
-            speed = (course(c.met, row, (now + 1.0) / time, time / pace) - at) * pace
-            before = c.met[row, 1]
-            if now > 0.0:
-                before = (at - course(c.met, row, (now - 1.0) / time, time / pace)) * pace
-            j.faster[plane] = speed - before
-            moved = speed / pace if plane == 0 else moved
+            aside = step_on(m, c, 2 * n + plane, way[plane])
             for d in range(knock.size):
-                knock[d] += s.ends.weight[plane, d] * s.ends.tension[plane] * (at + 0.5 * speed / pace)
-        press(s, hammers_of(i), i.bridge.clock[0] & 1, moved, j.faster, c.purse[n], 1.0 - now / time)
+                knock[d] += s.ends.weight[plane, d] * s.ends.tension[plane] * aside
+        press(s, hammers_of(i), i.bridge.clock[0] & 1, way, c.purse[n], 1.0 - now / time)
     c.landing[0] = c.landing[0] + 1 if now < time else 0
+
+
+@native
+def step_on(m: Machine, c: Choir, row: Any, way: Any) -> Any:
+    """What a finger does to a plane in a sample (fretting.press); how far aside its end is."""
+    now, time, pace = float(c.landing[0] - 1), float(c.landing[1]), m.rate / m.oversample
+    at = course(c.met, row, now / time, time / pace)
+    way[1] = c.met[row, 3]
+    if way[1] > 0.0:
+        way[0], way[2] = at / pace, 0.0
+        return 0.0
+    speed = (course(c.met, row, (now + 1.0) / time, time / pace) - at) * pace
+    before = c.met[row, 1]
+    if now > 0.0:
+        before = (at - course(c.met, row, (now - 1.0) / time, time / pace)) * pace
+    way[0], way[2] = speed - before, speed / pace
+    return at + 0.5 * speed / pace
 
 
 @inlined

@@ -94,7 +94,7 @@ def lay_joint(
         gain=gain,
         spare=arena.room(8 * room) if lines.size else 0,
         lines=lines,
-        faster=(2,),
+        way=(2, 3),
         push=(strings, steps),
         nudge=(strings,),
         knock=(len(body.directions),),

@@ -113,6 +113,8 @@ SAMPLES: dict[str, Any] = {
     "strings.played": "C2-C5",
     "strings.sympathetic": ["C4", "330 Hz"],
     "strings.mono": "yes",
+    "strings.legato": "pedal",
+    "strings.finger": 0.7,
     "strings.weight": 0.5,
     "body.name": "guitar",
     "body.scale": 1.2,

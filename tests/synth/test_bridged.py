@@ -249,7 +249,10 @@ def test_who_watches_changes_no_bit_and_sees_the_strings() -> None:
 @pytest.mark.parametrize(
     ("preset", "said"),
     [
-        (of(Played(baj(), mono=True)), "strings.0.mono = true: one string of many frets is not played yet"),
+        (
+            of(Played(baj(), mono=True), Played(baj())),
+            "strings.0.mono = true: shares keys with strings.1, which has a string",
+        ),
         (of(Played(baj(), exciter=PLUCK), room=Room(0.2)), "room = 0.2: no room is played yet"),
         (replace(PLAYED["one"], model="fd"), "model = fd: strings on one bridge are modal"),
         (of(Played(baj(), exciter=PLUCK), sympathetic=taraf(), coupling="none"), "coupling = none: "),

@@ -10,24 +10,26 @@ over 1 / (B_i^2 - b_j^2), since at the end of the shorter length one of the two 
 
 Where a finger comes down the string is aside, and on its way. That is the straight line f x/L from the bridge to the
 finger, which has no part in the modes: the finger takes f from where it met the string to the fret, in a few
-milliseconds. Meanwhile the line pulls at the bridge with T f/L, and its acceleration kicks the modes. What energy that
-gives a string beyond what it had before, the finger takes from all its modes alike: it gives nothing by its way.
+milliseconds. Meanwhile the line pulls at the bridge with T f/L, and its acceleration kicks the modes. A finger that
+leaves holds the string at first with the force that the fret had, and lets it go as smoothly. What energy its way gives
+a string beyond what it had before, the finger takes from all its modes alike: by its way it gives nothing.
 """
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import inf, pi, sqrt
 from typing import Any
 
-from engine.compiled import inlined, native
+from engine.compiled import called_by_python, inlined, native
 from engine.elementary import sin
 from engine.physics.contact import Law
-from engine.physics.network.memory import GONE, NOBODY, THERE, Bridge, Contacts, Strand
+from engine.physics.network.memory import GONE, NOBODY, THERE, Bridge, Contacts, Strand, island, strand
 from engine.physics.network.metered import recall, vibrating
 from engine.physics.retune import psi_of
 from engine.vectors import advance, project
 
 NEAR = 1e-5  # radians at the end of the string within which two modes are one
+QUICK = (2.0 * pi * 2e3) ** 2  # 1/s^2: of modes that are faster the finger does not follow the acceleration
 
 
 @native
@@ -35,15 +37,16 @@ def carry_over(old: Strand, new: Strand, b: Bridge, odd: Any, met: Any, purse: A
     """Have a string move on as the old one did, between two steps; `odd`: in the midst of a pair.
 
     The old one is spent by it. The new one is tuned already; where the two do not have the same points, its barrier is
-    as high as it is to be. `met`: of each plane the end of the old string (m, m/s), which becomes that of the new one.
+    as high as it is to be. `met`: of each plane the old string's end (m, m/s), which becomes what `meet_finger` says.
     """
     recall(old, odd)
     had = vibrating(old.bank, old.bank.latest, old.bank.last)
-    lower(old, -met[0, 0])
-    meet_finger(old, new, met)
+    if met[0, 3] == 0.0:
+        lower(old, -met[0, 0])
     for i in range(old.bank.latest.size):
         now, before = old.bank.latest[i], old.bank.last[i]
         old.bank.latest[i], old.bank.last[i] = 0.5 * (now + before) * warped(old, i), now - before
+    meet_finger(old, new, met)
     for i in range(new.bank.latest.size):
         new.bank.latest[i] = new.bank.last[i] = 0.0
     first, start = 0, 0
@@ -56,6 +59,7 @@ def carry_over(old: Strand, new: Strand, b: Bridge, odd: Any, met: Any, purse: A
         first, start = end, stop
     for i in range(new.bank.latest.size):
         share = warped(new, i)
+        share = share * share if met[0, 3] > 0.0 else share  # where the finger's force holds them still
         mean = new.bank.latest[i] / share if share > 0.0 else 0.0
         span = new.bank.last[i] if share > 0.0 else 0.0
         new.bank.latest[i], new.bank.last[i] = mean + 0.5 * span, mean - 0.5 * span
@@ -64,51 +68,72 @@ def carry_over(old: Strand, new: Strand, b: Bridge, odd: Any, met: Any, purse: A
     stand(new, odd)
     place(new, b)
     follow(old.points, new.points)
-    lower(new, met[0, 0])
+    if met[0, 3] == 0.0:
+        lower(new, met[0, 0])
     press_no_more(old.points, new.points)
+
+
+@called_by_python
+def hand_over(base: Any, giver: Any, taker: Any, met: Any, purse: Any) -> None:
+    """The same between two strings of a network, by their numbers."""
+    i = island(base)
+    old, new = strand(base + i.strands[giver]), strand(base + i.strands[taker])
+    carry_over(old, new, i.frame if i.one_way else i.bridge, i.bridge.clock[0] & 1, met, purse)
 
 
 @native
 def meet_finger(old: Strand, new: Strand, met: Any) -> None:
-    """Where a finger comes down: how far the string is aside there in each plane, and how fast it goes."""
-    length, first = new.recipe.length, 0
-    for plane in range(met.shape[0]):
-        if plane >= old.now.size or length >= old.recipe.length:
-            met[plane, 0] = met[plane, 1] = 0.0
-            continue
-        end, at, speed = end_of_plane(old, first), 0.0, 0.0
+    """Of each plane where a finger that comes down meets it, how fast and how much faster; or with what force a finger
+    holds it that leaves, how that grows, and where it is.
+    """
+    length, first, tension = new.recipe.length, 0, tension_of(old)
+    if length == old.recipe.length:
+        for plane in range(met.shape[0]):
+            met[plane, 0] = met[plane, 1] = met[plane, 2] = met[plane, 3] = 0.0
+        return
+    down, inertia = length < old.recipe.length, 2.0 * old.recipe.mass / old.recipe.length
+    for plane in range(min(met.shape[0], old.now.size)):
+        end, at, speed, bent, turn = end_of_plane(old, first), 0.0, 0.0, 0.0, -1.0
         for i in range(first, end):
-            share = sin(old.recipe.wave[i] * length)
+            b, square = old.recipe.wave[i], old.recipe.bend[i] + old.recipe.pull[i] * tension
+            share = sin(b * length) if down else turn * inertia * square / b
             at += share * old.bank.latest[i]
-            speed += share * (old.bank.latest[i] - old.bank.last[i])
-        met[plane, 0] = at + met[plane, 0] * (length / old.recipe.length)
-        met[plane, 1] = speed / old.recipe.step + met[plane, 1] * (length / old.recipe.length)
+            speed += share * old.bank.last[i]
+            bent -= share * old.bank.latest[i] * square / (1.0 + (square / QUICK) * (square / QUICK))
+            turn = -turn
+        ratio = length / old.recipe.length if down else 0.0
+        met[plane, 0] = at + 0.5 * speed + met[plane, 0] * ratio
+        met[plane, 1] = speed / old.recipe.step + met[plane, 1] * ratio
+        met[plane, 2] = bent if down else 0.0
+        met[plane, 3] = 0.0 if down else old.recipe.length
         first = end
 
 
 @inlined
 def course(met: Any, plane: Any, share: Any, seconds: Any) -> Any:
-    """Where a finger has the end of a plane after a share of the time it takes: to rest, as smoothly as it met it."""
+    """Where a finger has the end of a plane after a share of the time it takes, or how hard it holds it: as it was at
+    first, at rest and nothing at last, by a polynomial of fifth degree.
+    """
     t = min(share, 1.0)
     still = 1.0 - t * t * t * (10.0 - t * (15.0 - 6.0 * t))
     going = t * (1.0 - t * t * (6.0 - t * (8.0 - 3.0 * t)))
-    return met[plane, 0] * still + met[plane, 1] * (seconds * going)
+    bending = 0.5 * t * t * (1.0 - t) * (1.0 - t) * (1.0 - t)
+    return met[plane, 0] * still + seconds * (met[plane, 1] * going + seconds * (met[plane, 2] * bending))
 
 
 @native
-def press(s: Strand, b: Bridge, odd: Any, moved: Any, faster: Any, purse: Any, left: Any) -> None:
-    """The finger goes on: the first plane's end has moved so far (m), each plane's end is so much faster (m/s).
+def press(s: Strand, b: Bridge, odd: Any, way: Any, purse: Any, left: Any) -> None:
+    """The finger goes on. `way`: of each plane how much faster its end goes (m/s), or how hard it is pushed (N s), and
+    where; and how far its end goes until the finger goes on again.
 
     `purse`: energy that the string may be given yet, at first and now, and the work of barriers as last seen, J; `left`
     is the share of the way to go, in which what it lacked at first is made up for.
     """
     recall(s, odd)
     first, had = 0, vibrating(s.bank, s.bank.latest, s.bank.last)
-    for plane in range(min(faster.size, s.now.size)):
-        end, turn = end_of_plane(s, first), 2.0 / s.recipe.length * faster[plane] * s.recipe.step
-        for i in range(first, end):
-            s.bank.last[i] += turn / s.recipe.wave[i]
-            turn = -turn
+    for plane in range(min(way.shape[0], s.now.size)):
+        end = end_of_plane(s, first)
+        kick(s, first, end, way[plane, 0], way[plane, 1])
         first = end
     p, has = s.points, vibrating(s.bank, s.bank.latest, s.bank.last)
     purse[1] -= has - had + p.lost[1] - purse[2]
@@ -121,8 +146,21 @@ def press(s: Strand, b: Bridge, odd: Any, moved: Any, faster: Any, purse: Any, l
     place(s, b)
     for k in range(p.obstacles):
         if p.hammer[k] == NOBODY and not is_finger(p, k):
-            p.low[k] -= moved * (p.at[k] / s.recipe.length)
+            p.low[k] -= way[0, 2] * (p.at[k] / s.recipe.length)
             p.timed = 1
+
+
+@native
+def kick(s: Strand, first: Any, end: Any, much: Any, at: Any) -> None:
+    """Another speed for the modes of a plane: for a straight line whose end goes faster, or for a push at a place."""
+    bank, wave, turn = s.bank, s.recipe.wave, 2.0 / s.recipe.length * much * s.recipe.step
+    for i in range(first, end):
+        if at > 0.0:
+            damped = bank.backward[i]
+            bank.last[i] -= much / s.recipe.step * bank.spread[i] * sin(wave[i] * at) / damped if damped > 0.0 else 0.0
+        else:
+            bank.last[i] += turn / wave[i]
+            turn = -turn
 
 
 @native
