@@ -16,8 +16,8 @@ from engine.physics.network.counterparts import leave
 from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Flock, Island, Resonators, island
 from engine.physics.network.metered import moving
 from engine.physics.network.stepping import step
+from engine.synth import landing, strips, zones
 from engine.synth import network_string as strings
-from engine.synth import strips, zones
 from engine.synth.memory import FADING, FREE, GLIDE, PULSED, PULSES, RELEASED, Joint, Machine
 from engine.synth.movable import TO_GAIN
 from engine.synth.voices import CALM, SETTLED, SILENCE, aimed, glide, nearer, set_moving
@@ -57,7 +57,7 @@ def fingers_land(m: Machine, j: Joint) -> int:
         j.knock[d] = 0.0
     for v in range(m.slots):
         if m.voices[v].state != FREE and strings.of_voice(m, v).landing[0]:
-            strings.land(m, v, j.knock)
+            landing.land(m, v, j.knock)
             found = 1
     return found
 

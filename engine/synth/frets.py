@@ -9,8 +9,8 @@ from __future__ import annotations
 from engine import messages as midi
 from engine.compiled import native
 from engine.opened import address
-from engine.synth import network_string, zones
-from engine.synth.memory import FINGERS, HELD, PEDAL, RELEASED, Line, Machine, joint_at
+from engine.synth import landing, zones
+from engine.synth.memory import FINGERS, HELD, PEDAL, RELEASED, Fingerboard, Machine, joint_at
 from engine.synth.voices import bent, departure, set_moving, strike, work_on
 
 HAMMERED = 0.95  # of its length: where a finger strikes a string that ends under it
@@ -19,7 +19,7 @@ MODERATE = 64  # the velocity of a key that is let go and does not say how
 
 
 @native
-def line_of(m: Machine, place: int) -> Line:
+def line_of(m: Machine, place: int) -> Fingerboard:
     """The string of many frets that a place lies on."""
     return joint_at(address(m) + m.joint).lines[m.keys[place].line - 1]
 
@@ -93,7 +93,7 @@ def move(m: Machine, v: int, place: int) -> None:
         voice.semitones += was.pitch - now.pitch
     voice.place = place
     voice.tension = bent(now, voice.semitones)
-    network_string.go_on_at(m, v)
+    landing.go_on_at(m, v)
     work_on(m, v)
     set_moving(m, v)
 
@@ -129,7 +129,7 @@ def press(m: Machine, place: int, key: int, channel: int) -> None:
 
 
 @native
-def take_off(line: Line, key: int, channel: int) -> bool:
+def take_off(line: Fingerboard, key: int, channel: int) -> bool:
     """A finger leaves, if it is on the string; whether it was the last that came."""
     for n in range(line.fingers):
         if line.keys[n] == key and line.channels[n] == channel:
@@ -140,7 +140,7 @@ def take_off(line: Line, key: int, channel: int) -> bool:
 
 
 @native
-def remove(line: Line, n: int) -> None:
+def remove(line: Fingerboard, n: int) -> None:
     """Forget a finger; the others keep their order."""
     for k in range(n, line.fingers - 1):
         line.places[k], line.keys[k], line.channels[k] = line.places[k + 1], line.keys[k + 1], line.channels[k + 1]
@@ -162,7 +162,7 @@ def release(m: Machine, channel: int, key: int, velocity: int) -> None:
 
 
 @native
-def fall_back(m: Machine, v: int, line: Line, last: int, velocity: int) -> None:
+def fall_back(m: Machine, v: int, line: Fingerboard, last: int, velocity: int) -> None:
     """Under the finger that is the last one now."""
     length = m.keys[m.voices[v].place].length
     if m.voices[v].place != line.places[last]:

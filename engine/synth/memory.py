@@ -175,7 +175,7 @@ OVERLAP, PEDAL = range(2)  # when a key is slurred: where it overlaps another on
 
 
 @record
-class Line:
+class Fingerboard:
     """A string of many frets, or a course of them, which keys share: the fingers on it in the order they came in."""
 
     manner: int  # OVERLAP | PEDAL
@@ -200,7 +200,7 @@ class Joint:
     most: float  # J that moved in it since it woke
     gain: float
     spare: int  # bytes from the machine's start to room for the strings of a voice that goes on at another length
-    lines: Rows[Line]
+    lines: Rows[Fingerboard]
     way: Matrix  # [2, 3]: what a finger does to a string's planes in a sample (fretting.press)
     push: Matrix  # [strings, steps] N
     nudge: Vector  # [strings] N: of one step

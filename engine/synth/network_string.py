@@ -7,7 +7,7 @@ that there is no `run` here (together.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, prod, sqrt
+from math import inf, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +21,6 @@ from engine.pairs import whole
 from engine.physics.excitation import EDGE
 from engine.physics.network import coming
 from engine.physics.network.counterparts import leave
-from engine.physics.network.fretting import carry_over, course, press
-from engine.physics.network.hanging import tune
 from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Contacts, Island, Strand, island, strand
 from engine.physics.network.metered import moving, stored, strained
 from engine.physics.problem import Pickup
@@ -33,7 +31,6 @@ from engine.synth.passing import summed
 from engine.vectors import PADDING
 
 MOST_COURSES = 8
-LANDING, TURNED = 3e-3, 3.0  # s: a finger takes to the fret at most; radians of the first partial in which it does
 
 
 class ChoirParts(NamedTuple):
@@ -120,23 +117,9 @@ def _fitting(s: Strand, count: int, directions: int) -> bool:
     across = {modes} | {points}
     long = [b.backward, b.spread, b.inject, b.inertia, b.spring, b.even, b.odd, b.latest, b.last, b.earlier, s.rest]
     long += [r.bend, r.pull, r.decay, r.shrink, r.strike, r.wave, r.facing, r.scratch, r.gain]
-    each = [
-        p.at,
-        p.slope,
-        p.power,
-        p.form,
-        p.secant,
-        p.drag,
-        p.root,
-        p.resist,
-        p.heft,
-        p.limit,
-        p.partner,
-        p.hammer,
-        p.low,
-    ]
+    each = [p.slope, p.power, p.form, p.secant, p.drag, p.root, p.resist, p.heft, p.limit, p.partner, p.hammer, p.low]
     each += [p.by, p.begin, p.span, p.end, p.slip, p.state, p.grip, p.next, p.level, p.last, p.now, p.before, p.open]
-    each += [f.held, f.base, f.ease, s.rest_psi]
+    each += [f.held, f.base, f.ease, s.rest_psi, p.at]
     sides = [e.inertia, e.tension, e.ratio, s.before]
     ways = [e.reach, e.struck, t.lean, s.felt]
     stretched = modes if t.square.size else 0
@@ -231,76 +214,6 @@ def lay_down(m: Machine, v: Any) -> None:
             p.end[k] += i.bridge.clock[0]
             if p.hammer[k] != NOBODY:
                 p.hammer[k] += first
-
-
-@native
-def go_on_at(m: Machine, v: Any) -> None:
-    """Have a voice's strings, which sound, be those of its place from now on, and move on as they did."""
-    j, voice, mine = joint(m), m.voices[v], m.voice_words[v]
-    stop_short(m, of_voice(m, v))
-    copy(integers(address(m) + mine[0], mine[1]), integers(address(m) + j.spare, mine[1]))
-    lay_down(m, v)
-    lift(m, v, voice.lift)
-    i, was, c = island(address(m) + j.island), choir(address(m) + j.spare), of_voice(m, v)
-    for n in range(c.strands.size):
-        s = at_place(c, n)
-        tension = pulled(m, v, s)
-        if tension != s.recipe.tension or voice.damping != 0.0:
-            tune(s, tension, voice.damping)
-        for k in range(c.met.shape[1]):
-            c.met[2 * n, k], c.met[2 * n + 1, k] = was.met[2 * n, k], was.met[2 * n + 1, k]
-        carry_over(at_place(was, n), s, hammers_of(i), i.bridge.clock[0] & 1, c.met[2 * n : 2 * n + 2], c.purse[n])
-    first, other = at_place(c, 0), at_place(was, 0)
-    c.landing[0] = 1 if first.recipe.length != other.recipe.length else 0
-    swing = sqrt(first.recipe.bend[0] + first.recipe.pull[0] * first.recipe.tension)
-    c.landing[1] = max(int(min(LANDING, TURNED / swing) * m.rate / m.oversample), 1)
-    i.bridge.stale[0] = 1
-
-
-@native
-def stop_short(m: Machine, c: Choir) -> None:
-    """Where a finger that is still on its way to the fret has the string."""
-    time, pace = float(c.landing[1]), m.rate / m.oversample
-    for n in range(c.met.shape[0]):
-        at = speed = 0.0
-        if c.landing[0] and c.met[n, 3] == 0.0:
-            now, last = float(c.landing[0] - 1), max(float(c.landing[0] - 2), 0.0)
-            at = course(c.met, n, now / time, time / pace)
-            speed = (at - course(c.met, n, last / time, time / pace)) * pace if now > last else c.met[n, 1]
-        c.met[n, 0], c.met[n, 1], c.met[n, 2], c.met[n, 3] = at, speed, 0.0, 0.0
-
-
-@native
-def land(m: Machine, v: Any, knock: Any) -> None:
-    """One sample of a finger's way to the fret or off it, and what that pulls at the bridge with."""
-    j, c = joint(m), of_voice(m, v)
-    i, way, time = island(address(m) + j.island), j.way, float(c.landing[1])
-    now = float(c.landing[0] - 1)
-    for n in range(c.strands.size):
-        s = at_place(c, n)
-        for plane in range(s.now.size):
-            aside = step_on(m, c, 2 * n + plane, way[plane])
-            for d in range(knock.size):
-                knock[d] += s.ends.weight[plane, d] * s.ends.tension[plane] * aside
-        press(s, hammers_of(i), i.bridge.clock[0] & 1, way, c.purse[n], 1.0 - now / time)
-    c.landing[0] = c.landing[0] + 1 if now < time else 0
-
-
-@native
-def step_on(m: Machine, c: Choir, row: Any, way: Any) -> Any:
-    """What a finger does to a plane in a sample (fretting.press); how far aside its end is."""
-    now, time, pace = float(c.landing[0] - 1), float(c.landing[1]), m.rate / m.oversample
-    at = course(c.met, row, now / time, time / pace)
-    way[1] = c.met[row, 3]
-    if way[1] > 0.0:
-        way[0], way[2] = at / pace, 0.0
-        return 0.0
-    speed = (course(c.met, row, (now + 1.0) / time, time / pace) - at) * pace
-    before = c.met[row, 1]
-    if now > 0.0:
-        before = (at - course(c.met, row, (now - 1.0) / time, time / pace)) * pace
-    way[0], way[2] = speed - before, speed / pace
-    return at + 0.5 * speed / pace
 
 
 @inlined

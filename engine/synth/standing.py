@@ -12,7 +12,7 @@ from engine.physics.network.parts import Hammer
 from engine.physics.network.weaving import Writers, put, standing
 from engine.preset.assembly import MANNERS, Assembly, Blowing
 from engine.synth.keys import BAND
-from engine.synth.memory import KEYS, Choir, Ear, Joint, KeyRow, Line
+from engine.synth.memory import KEYS, Choir, Ear, Fingerboard, Joint, KeyRow
 from engine.synth.strings import KeyStrings
 
 
@@ -32,10 +32,10 @@ def ears_of(assembly: Assembly) -> Rows[Ear]:
     return found
 
 
-def lines_of(assembly: Assembly) -> Rows[Line]:
+def lines_of(assembly: Assembly) -> Rows[Fingerboard]:
     """Its strings of many frets, with no finger on them."""
     shared = [part for part in assembly.played if part.mono]
-    found = rows_of(Line, len(shared))
+    found = rows_of(Fingerboard, len(shared))
     found.manner = [MANNERS.index(part.legato) for part in shared]
     found.finger = [part.finger for part in shared]
     return found

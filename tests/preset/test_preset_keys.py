@@ -221,6 +221,8 @@ def around(key: Key) -> dict[str, Any]:
         document["body"]["modes"] = deepcopy(AROUND["body.modes"])
     if key.name == "strings.sympathetic":
         document["strings"].append({})
+    if key.name in ("strings.legato", "strings.finger"):
+        document["strings"][0]["mono"] = True
     if key.name == "ports.gap":
         document["ports"][0]["rattle"] = 1e-3
     if key.name == "ports.mass":
