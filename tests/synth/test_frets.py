@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from math import log2
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from synth.assemblies import BODY, PLUCK, baj, of
-from synth.playing import Event, bend, cc, off, on, raw, render, schedule
+from synth.playing import Event, bend, blocks, cc, off, on, raw, render, schedule
 from synth.test_bridged import energy, joint, rough
 
 from engine.physics.excitation import Excitation
@@ -23,8 +24,8 @@ from engine.synth.memory import HELD, KEYS, RELEASED
 from engine.synth.standing import check_lines
 
 RATE = 48_000
+INSTRUMENTS = Path(__file__).parent.parent / "preset" / "instruments"
 LEGATO, SUSTAIN = 68, 64
-RELEASE_VELOCITY = 40
 
 
 def bare(pitch: float = 123.5, **more: Any) -> Strung:
@@ -169,6 +170,21 @@ def test_a_string_that_rings_is_plucked_with_what_it_has() -> None:
     before = energy(released)
     render(released, [], 200)
     assert 0.3 * before < energy(released) < before
+
+
+def test_a_guitar_is_played_and_any_blocks_are_the_same() -> None:
+    """A preset's file, over its strings, with slurs, bends, pedals."""
+    inst = Instrument(INSTRUMENTS / "guitar-nylon.yaml", RATE)
+    events: list[Event] = [(0, on(40)), (300, on(52)), (500, on(43, 90)), (900, on(64, 70)), (1001, on(67, 110))]
+    events += [(1100, on(66, 30)), (1500, off(66)), (1501, bend(5000)), (1777, off(67)), (1900, cc(SUSTAIN, 127))]
+    events += [(2000, off(64)), (2100, on(59)), (2222, off(43)), (2300, on(64, 50)), (2333, on(76)), (2400, cc(64, 0))]
+    wanted = render(inst, events, 4000)
+    assert np.abs(wanted).max() > 0.01
+    assert inst.report()["peak_voices"] == 4
+    assert inst.report()["watchdog"] == 0
+    for size in (1, 37, 512):
+        inst.reset()
+        assert (render(inst, events, 4000, blocks(size, 4000)) == wanted).all(), size
 
 
 # --- fingers ----------------------------------------------------------------------------------------------------------
