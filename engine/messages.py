@@ -68,7 +68,7 @@ CONTROLLERS = {
     65: "portamento",
     (SOSTENUTO := 66): "sostenuto pedal",
     (SOFT := 67): "soft pedal",
-    68: "legato pedal",
+    (LEGATO := 68): "legato pedal",
     69: "second sustain pedal",
     (FIRST_SOUND := 70): "variation",  # ten that change the sound, as RP-021 names them
     71: "resonance",

@@ -70,7 +70,7 @@ def test_controllers_are_those_of_rtmidi() -> None:
         assert getattr(midi, ours) == getattr(theirs, name), ours
     for number, word in (
         *((2, "BREATH_CONTROLLER"), (4, "FOOT_CONTROLLER"), (5, "PORTAMENTO_TIME"), (8, "BALANCE")),
-        *((65, "PORTAMENTO"), (68, "LEGATO"), (69, "HOLD_2"), (84, "PORTAMENTO_CONTROL")),
+        *((65, "PORTAMENTO"), (69, "HOLD_2"), (84, "PORTAMENTO_CONTROL")),
         *((88, "HIGH_RESOLUTION_VELOCITY_PREFIX"), (122, "LOCAL_CONTROL"), (124, "OMNI_MODE_OFF")),
         *((125, "OMNI_MODE_ON"), (126, "MONO_MODE_ON"), (127, "POLY_MODE_ON")),
     ):

@@ -138,7 +138,7 @@ class Studio:
         workshop = getattr(self, "workshop", None)
         if workshop is None or workshop.instrument is None or self._opened.preset.keys != "length":
             return []
-        return [round(float(length), 5) for length in workshop.instrument.machine.keys.length]
+        return [round(float(length), 5) for length in workshop.instrument.machine.keys.length[: midi.KEYS]]
 
     def _note(self, key: int, velocity: int, channel: int) -> None:
         self._player.send([(midi.NOTE_ON if velocity else midi.NOTE_OFF) | channel, key, velocity or 64], 0, PAGE)

@@ -125,7 +125,7 @@ class Workshop:
         sounding = self._sounding()
         if wish.other_ears:  # a few keys are heard at once: an old gain could be a thousand times wrong
             self._like = Making(wish.text, tuple(sounding[:2] or [MIDDLE]))
-            self._gains = design(setup, set(self._like.keys)).keys.gain / db_to_gain(preset.gain)
+            self._gains = design(setup, set(self._like.keys)).keys.gain[:KEYS] / db_to_gain(preset.gain)
         loud = self._gains * db_to_gain(preset.gain)
         if sounding:
             making = Making(wish.text, tuple(sounding), self._like)
@@ -212,7 +212,7 @@ class Workshop:
 
     def _remember(self, text: str, designed: Designed, preset: Preset) -> None:
         self._kept[text] = designed
-        self._gains, self._like = designed.keys.gain / db_to_gain(preset.gain), Making(text)
+        self._gains, self._like = designed.keys.gain[:KEYS] / db_to_gain(preset.gain), Making(text)
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
 

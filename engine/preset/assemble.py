@@ -83,7 +83,20 @@ def _strings(scope: Scope, problem: Problem) -> Played | tuple[Strung, ...]:
         _exciter(scope, problem),
         felt if scope.given("damper") else None,
         rattles,
+        *_slurred(scope),
     )
+
+
+def _slurred(scope: Scope) -> tuple[str, float]:
+    """When and how hard a string of many frets is hammered and pulled."""
+    if not scope.own:
+        return Played.legato, Played.finger
+    mono = scope.values[f"{scope.own}.mono"]
+    for word in ("legato", "finger"):
+        path = f"{scope.own}.{word}"
+        if scope.values.given(path) and not mono:
+            raise PhysicsError(path, scope.values[path], "is of one string with many frets", "say mono: yes")
+    return scope.values[f"{scope.own}.legato"], scope.values[f"{scope.own}.finger"]
 
 
 def _strung(scope: Scope, problem: Problem) -> tuple[Strung, tuple[Rattle, ...]]:
@@ -213,7 +226,7 @@ def _reached(scope: Scope, strung: Strung, pitch: float) -> Strung:
 def _refuse_on_what_answers(scope: Scope) -> None:
     """Keys that say how a string is played, of one that nobody plays."""
     own = scope.own
-    for word in ("played", "mono", "courses", "exciter", "damper", "excitation"):
+    for word in ("played", "mono", "legato", "finger", "courses", "exciter", "damper", "excitation"):
         path = f"{own}.{word}"
         if scope.values.given(path):
             raise PhysicsError(path, "(given)", "is of strings that keys play, and these only answer", "remove it")

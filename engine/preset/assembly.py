@@ -14,6 +14,7 @@ from engine.physics.string import require
 
 COUPLINGS = ("two-way", "one-way", "none")
 GRAVITY = 9.81  # m/s^2
+MANNERS = OVERLAP, _PEDAL = "overlap", "pedal"  # when a key of a string of many frets is slurred
 RATTLING = 1e5  # N/m, of something loose: two contacts stiffer than this that last would drift (network/meetings.py)
 
 
@@ -87,6 +88,8 @@ class Played:
     """Strings that keys play. `keys` says how a key's pitch is reached, as `string.keys` of a preset; `mono`: one
     string with many frets, on which a new note takes the old one's string.
 
+    Such a note is slurred, hammered or pulled instead of plucked, as `legato` says, and `finger` times as hard.
+
     `strung` is the string itself, at its own pitch, without what plucks it. What touches it stays where it is on other
     keys, too.
     """
@@ -100,6 +103,8 @@ class Played:
     exciter: Exciter = field(default_factory=Excitation)
     felt: Felt | None = None
     rattles: tuple[Rattle, ...] = ()
+    legato: str = OVERLAP
+    finger: float = 0.5
 
 
 @dataclass(frozen=True)

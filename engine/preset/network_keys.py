@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.physics.network.bodies import BODIES
 from engine.physics.network.parts import BRIDGE, FRAME, MOST_DIRECTIONS
-from engine.preset.assembly import COUPLINGS, Blowing, Course, Felt, Plucking
+from engine.preset.assembly import COUPLINGS, MANNERS, Blowing, Course, Felt, Played, Plucking
 from engine.preset.key import Key
 
 EXCITERS = ("pulse", "plectrum", "hammer")
@@ -47,6 +47,22 @@ STRINGS = (
     _switch(
         "strings.mono",
         "yes: one string with many frets, on which a new note takes the old one's place. no: a string for each key.",
+    ),
+    Key(
+        "strings.legato",
+        "choice",
+        "Of one string with many frets: when a key is hammered or pulled instead of plucked. overlap: while another "
+        "key of the string is held. pedal: if the legato pedal (CC 68) is down, too.",
+        MANNERS[0],
+        choices=MANNERS,
+    ),
+    _key(
+        "strings.finger",
+        "number",
+        "",
+        (0.0, 10.0),
+        Played.finger,
+        "Of one string with many frets: how hard a finger hammers and pulls, of the force of a pluck.",
     ),
     _key("strings.weight", "number", "", (0.0, 10.0), 1.0, "How strongly this string moves the bridge."),
 )

@@ -139,22 +139,24 @@ def _design_together(setup: Setup, only: Collection[int] | None, loud: NDArray[n
     preset, rate = setup.preset, setup.sample_rate * setup.oversample
     keys = design_choirs(preset, setup.tuning, rate, only)
     designs = {number: key.design for number, key in enumerate(keys) if key.design is not None}
-    rows = rows_of(memory.KeyRow, KEYS)
-    rows.gain = 1.0 if loud is None else loud
+    rows = rows_of(memory.KeyRow, len(keys))
+    rows.gain = 1.0 if loud is None else loud[0]
     for key, row in zip(keys, rows):
+        row.line, row.other = key.line, key.other
         row.pitch = hz_to_key(key.pitch) if key.pitch else 0.0
         if key.design is not None and key.first is not None:
             _fill_string(row, key.first, key.pitch or 0.0, preset)
             row.highest, row.mildest, row.gap = inf, -inf, key.gap
     silent = {number: key.silent_because for number, key in enumerate(keys) if key.design is None}
-    own = strings.kept(strings.NETWORK, designs)
-    resting = np.zeros((KEYS, columns_of(preset)))
+    own = strings.kept(strings.NETWORK, designs, len(keys))
+    resting = np.zeros((len(keys), columns_of(preset)))
     around = room.size_in_bytes(preset.room, setup.sample_rate)
     dear = spend_together(list(designs.values()), setup.polyphony + memory.SPARE_VOICES, around)
     found = Designed(rows, own, resting, silent, dear, setup.polyphony)
     if loud is None and designs:
         played = lay_out(setup._replace(preset=replace(preset, room=None)), found)
-        lacking = loudness(played.address, played.reset, list(designs), setup.sample_rate, setup.channels)
+        played_keys = [number for number in designs if number < KEYS]
+        lacking = loudness(played.address, played.reset, played_keys, setup.sample_rate, setup.channels)
         rows.gain = db_to_gain(lacking + preset.gain)
     return found
 
@@ -210,7 +212,8 @@ def lay_out(setup: Setup, designed: Designed) -> Bank:
     joint = 0
     if preset.assembly is not None:
         gain, rate = float(designed.keys.gain[0]), setup.sample_rate * setup.oversample
-        joint = lay_joint(arena, writers, preset, rate, designed.strings, slots, longest, gain)
+        largest = int(words[:, 1].max())
+        joint = lay_joint(arena, writers, preset, rate, designed.strings, slots, longest, gain, largest)
     around = start + next(part.offset for part in fields_of(Machine) if part.name == "room")
     writers.append(lay(arena, room.Echoes, around, **room.design(preset.room, setup.sample_rate)))
     key_words = np.zeros_like(words)
@@ -286,7 +289,8 @@ def listener() -> NDArray[np.uint8]:
     """A machine without strings: it hears all messages, and knows where the channels stand."""
     arena = Arena()
     start = arena.room(size_of(Machine))
-    write = lay(arena, Machine, start, channels=_channels(), tuned=np.full(KEYS, memory.AS_DESIGNED))
+    tuned = np.full(KEYS, memory.AS_DESIGNED)
+    write = lay(arena, Machine, start, channels=_channels(), tuned=tuned, keys=rows_of(memory.KeyRow, KEYS))
     block = arena.sealed()
     write(block)
     return block

@@ -16,8 +16,8 @@ from engine.physics.network.counterparts import leave
 from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Flock, Island, Resonators, island
 from engine.physics.network.metered import moving
 from engine.physics.network.stepping import drive_on, rest_from, step, sway
+from engine.synth import landing, strips, zones
 from engine.synth import network_string as strings
-from engine.synth import strips, zones
 from engine.synth.memory import FADING, FREE, GLIDE, PULSED, PULSES, RELEASED, Joint, Machine
 from engine.synth.movable import TO_GAIN
 from engine.synth.voices import CALM, SETTLED, SILENCE, aimed, glide, nearer, set_moving
@@ -42,9 +42,24 @@ def segment(m: Machine, span: int) -> None:
                 if age == 0:
                     move(m, v)
                 piece = min(piece, GLIDE - age)
+        if j.lines.size and fingers_land(m, j):
+            piece = 1
         if j.awake:
             run(m, j, at * per, piece * per)
         at += piece
+
+
+@native
+def fingers_land(m: Machine, j: Joint) -> int:
+    """One sample of all fingers on their way to a fret; whether there are any."""
+    found = 0
+    for d in range(j.knock.size):
+        j.knock[d] = 0.0
+    for v in range(m.slots):
+        if m.voices[v].state != FREE and strings.of_voice(m, v).landing[0]:
+            landing.land(m, v, j.knock)
+            found = 1
+    return found
 
 
 compiled_apart(segment, record_type(Machine), WORD)

@@ -43,6 +43,8 @@ class Voiced:
     silent_because: str = ""
     first: Problem | None = None  # the first of its strings, and what sounds it
     gap: float = inf  # m, by which barriers may rise before they press on the string
+    line: int = 0  # 1 + the number of the string of many frets that it is on, or 0
+    other: int = 0  # a further place of the key, or 0
 
 
 class Sounded(NamedTuple):
@@ -74,6 +76,8 @@ def refuse_unplayed(preset: Preset) -> Assembly:
         raise PhysicsError("exciter.shape", ", ".join(sorted(shapes)), limit, "choose one of them")
     for n, part in enumerate(a.played):
         _refuse_part(f"strings.{n}", part)
+        if part.mono:
+            _refuse_beside(f"strings.{n}.mono", part, a.played)
     feeling = any(not isinstance(part.exciter, Excitation) for part in a.played)
     if feeling and any(c.to == "excitation.position" for c in preset.controllers):
         limit = "a hammer or plectrum stays where it is"
@@ -83,33 +87,60 @@ def refuse_unplayed(preset: Preset) -> Assembly:
 
 def _refuse_part(where: str, part: Played) -> None:
     strung = part.strung
-    if part.mono:
-        raise PhysicsError(f"{where}.mono", "true", "one string of many frets is not played yet", "leave it out")
     if strung.excitation is not None or any(isinstance(port, Blow | Finger) for port in strung.ports):
         raise PhysicsError(f"{where}.ports", "an exciter", "keys strike the strings", "name it as the exciter")
+    if part.mono and part.rattles:
+        limit = "nothing lies loose on a string of many frets"
+        raise PhysicsError(f"{where}.ports", len(part.rattles), limit, "leave out its rattle, or mono")
     if not 1 <= len(part.courses) <= MOST_COURSES:
         limit = f"a key has 1 to {MOST_COURSES} strings"
         raise PhysicsError(f"{where}.courses", len(part.courses), limit, "give as many")
 
 
+def _refuse_beside(where: str, part: Played, played: tuple[Played, ...]) -> None:
+    for n, other in enumerate(played):
+        if not other.mono and other.lowest <= part.highest and part.lowest <= other.highest:
+            limit = f"shares keys with strings.{n}, which has a string for each key"
+            raise PhysicsError(where, "true", limit, "give them keys of their own, or list it as courses")
+
+
 def design_choirs(preset: Preset, tuning: Tuning, rate: float, only: Collection[int] | None = None) -> list[Voiced]:
-    """All keys of an instrument, or `only` some."""
+    """All keys of an instrument, or `only` some; behind them further places of keys that several strings have."""
     a = refuse_unplayed(preset)
-    body, found = playable(a.body, rate), []
+    a = replace(a, body=playable(a.body, rate))
+    found, more = list[Voiced](), list[Voiced]()
     for number, hz in enumerate(tuning.frequencies):
-        parts = [part for part in a.played if part.lowest <= number <= part.highest]
         if only is not None and number not in only:
             found.append(Voiced(hz, None, "not designed yet"))
         elif hz is None:
             found.append(Voiced(None, None, "the tuning leaves this key out"))
-        elif not parts:
-            found.append(Voiced(hz, None, "no string is played by this key"))
         else:
-            try:
-                found.append(_voiced(preset, replace(a, body=body), parts, hz, rate))
-            except PhysicsError as error:
-                found.append(Voiced(hz, None, str(error)))
-    return found
+            first, *others = _places(preset, a, number, hz, rate)
+            beyond = len(tuning.frequencies) + len(more)
+            found.append(replace(first, other=beyond if others else 0))
+            more += [replace(place, other=beyond + n) for n, place in enumerate(others[:-1], 1)] + others[-1:]
+    return found + more
+
+
+def _places(preset: Preset, a: Assembly, number: int, hz: float, rate: float) -> list[Voiced]:
+    """Where a key may be played: on all its strings, or on any one of many frets, the nearest open string first."""
+    parts = [part for part in a.played if part.lowest <= number <= part.highest]
+    if not parts:
+        return [Voiced(hz, None, "no string is played by this key")]
+    lines = [(n, part) for n, part in enumerate((part for part in a.played if part.mono), 1) if part in parts]
+    if not lines:
+        return [_attempted(preset, a, parts, hz, rate)]
+    lines.sort(key=lambda numbered: number - numbered[1].lowest)
+    found = [replace(_attempted(preset, a, [part], hz, rate), line=n) for n, part in lines]
+    ready = [place for place in found if place.design is not None]
+    return ready or found[:1]
+
+
+def _attempted(preset: Preset, a: Assembly, parts: list[Played], hz: float, rate: float) -> Voiced:
+    try:
+        return _voiced(preset, a, parts, hz, rate)
+    except PhysicsError as error:
+        return Voiced(hz, None, str(error))
 
 
 def _voiced(preset: Preset, a: Assembly, parts: list[Played], hz: float, rate: float) -> Voiced:
@@ -238,6 +269,9 @@ def _choir(strings: list[Sounded], found: list[list[Meeting]], places: list[int]
         "height": np.array([*none, *(-own.gap for own in on)]),
         "felt": np.array([_number(points, lambda p: p.kind == LINK and p.travel.start >= LATER) for points in found]),
         "damped": np.array([own.part.felt.duration * rate if own.part.felt else 0.0 for own in strings]),
+        "met": np.zeros((2 * len(strings), 4)),
+        "purse": np.zeros((len(strings), 3)),
+        "landing": np.array([0, 1]),
         "latest": float(onset.max()),
         "longest": float(lasting.max()),
         "calming": calming,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine import messages as midi
 from engine.compiled import native
-from engine.synth import bridged, room, strips
+from engine.synth import bridged, frets, room, strips
 from engine.synth.memory import (
     CHANNELS,
     ENDS,
@@ -30,7 +30,7 @@ def obey(m: Machine, message: int) -> None:
     if midi.begins_note(message):
         note_on(m, channel, first, second)
     elif midi.ends_note(message):
-        note_off(m, channel, first)
+        note_off(m, channel, first, second if kind == midi.NOTE_OFF else frets.MODERATE)
     elif kind == midi.CONTROL:
         control(m, channel, first, second)
     elif kind == midi.PRESSURE:
@@ -63,27 +63,45 @@ def stir(m: Machine, channel: int) -> None:
 
 @native
 def note_on(m: Machine, channel: int, key: int, velocity: int) -> None:
-    """Pluck the key's string: the one still sounding if there is one, else a free one, else a stolen one."""
+    """Pluck the key's string: the one still sounding if there is one, else a free one, else a stolen one.
+
+    A string of many frets may sound elsewhere, and be hammered or pulled instead.
+    """
     if m.keys[key].ready == 0:
         return
+    place, slurred = frets.place_of(m, channel, key), 0.0
+    line = m.keys[place].line
+    chosen = frets.voice_on(m, line) if line else sounding(m, channel, key)
+    if chosen >= 0:
+        if line:
+            slurred = frets.reach(m, chosen, place, key, channel)
+        m.voices[chosen].state = HELD
+        m.voices[chosen].tuned = departure(m, key)
+        set_moving(m, chosen)
+    else:
+        chosen = slot(m)
+        begin(m, chosen, place, key, channel)
+    frets.press(m, place, key, channel)
+    m.born += 1
+    m.voices[chosen].born = m.born
+    if slurred > 0.0:
+        frets.blow(m, chosen, slurred, velocity)
+    else:
+        pluck(m, chosen, velocity)
+    if m.joint:
+        bridged.begin(m, chosen)
+
+
+@native
+def sounding(m: Machine, channel: int, key: int) -> int:
+    """The voice of a key that still sounds on a channel, or -1."""
     chosen = -1
     for v in range(m.slots):
         voice = m.voices[v]
         ringing = voice.state == HELD or voice.state == RELEASED
         if ringing and voice.key == key and voice.channel == channel:
             chosen = v
-    if chosen >= 0:
-        m.voices[chosen].state = HELD
-        m.voices[chosen].tuned = departure(m, key)
-        set_moving(m, chosen)
-    else:
-        chosen = slot(m)
-        begin(m, chosen, key, channel)
-    m.born += 1
-    m.voices[chosen].born = m.born
-    pluck(m, chosen, velocity)
-    if m.joint:
-        bridged.begin(m, chosen)
+    return chosen
 
 
 @native
@@ -121,8 +139,9 @@ def before(m: Machine, v: int, other: int) -> bool:
 
 
 @native
-def note_off(m: Machine, channel: int, key: int) -> None:
-    """Let the damper down, as far as the pedals allow."""
+def note_off(m: Machine, channel: int, key: int, velocity: int) -> None:
+    """Let the damper down, as far as the pedals allow, unless another finger is on the string."""
+    frets.release(m, channel, key, velocity)
     for v in range(m.slots):
         voice = m.voices[v]
         if voice.state == HELD and voice.key == key and voice.channel == channel:
@@ -188,6 +207,7 @@ def set_parameter(m: Machine, channel: int, number: int, value: int) -> None:
 @native
 def begin_anew(m: Machine, manager: int, reach: int) -> None:
     """Let go all keys of channels up to so far from a manager: who held them has another channel now."""
+    frets.let_go(m, manager - reach, manager + reach)
     for v in range(m.slots):
         voice = m.voices[v]
         if abs(voice.channel - manager) <= reach:
@@ -200,6 +220,9 @@ def begin_anew(m: Machine, manager: int, reach: int) -> None:
 @native
 def let_go(m: Machine, channel: int) -> None:
     """Let all dampers of a channel and its zone down, as far as the pedals allow."""
+    for other in range(CHANNELS):
+        if hears(m, other, channel):
+            frets.let_go(m, other, other)
     for v in range(m.slots):
         voice = m.voices[v]
         if voice.state == HELD and hears(m, voice.channel, channel):

@@ -26,6 +26,7 @@ from engine.preset.tuning import Tuning
 from engine.synth import decimate, memory, strings
 from engine.synth.bank import Designed, Setup, columns_of, design, model_of, pickups_of
 from engine.synth.budget import MOST_BYTES
+from engine.synth.standing import check_lines, lines_of
 
 MAGIC = b"jawari, an instrument 1\n"
 FOLDER, MOST_KEPT = "instruments", 64  # of the cache
@@ -105,13 +106,15 @@ def _checked(head: dict[str, Any], content: bytes) -> tuple[Setup, Designed]:
         parts[name] = np.frombuffer(content, np.uint8, size, at).copy()
         at += size
     model, pickups, columns = model_of(preset), pickups_of(preset), columns_of(preset)
-    words = parts["words"].view(np.int64).reshape(memory.KEYS, strings.words_in(model))
-    resting = parts["resting"].view(np.float64).reshape(memory.KEYS, columns)
-    keys, own = seen_rows(memory.KeyRow, parts["keys"]), strings.KeyStrings(words, parts["block"])
-    if keys.size != memory.KEYS or not np.isfinite([keys.gain, keys.length, keys.tension, keys.position]).all():
+    keys = seen_rows(memory.KeyRow, parts["keys"])
+    words = parts["words"].view(np.int64).reshape(keys.size, strings.words_in(model))
+    resting = parts["resting"].view(np.float64).reshape(keys.size, columns)
+    own = strings.KeyStrings(words, parts["block"])
+    if keys.size < memory.KEYS or not np.isfinite([keys.gain, keys.length, keys.tension, keys.position]).all():
         raise ValueError("keys")
     for number in np.flatnonzero(keys.ready):
         strings.check(model, own, int(number), pickups, columns)
+    check_lines(keys, own, lines_of(preset.assembly).size if preset.assembly else 0)
     silent = {int(number): str(reason) for number, reason in head["silent"].items()}
     designed = Designed(keys, own, resting, silent, float(head["dearest"]), polyphony)
     return Setup(preset, rate, head["oversample"], polyphony, channels, tuning), designed

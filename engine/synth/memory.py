@@ -49,6 +49,8 @@ class KeyRow:
     release: float
     pitch: float  # in semitones: 69 is 440 Hz
     length: float
+    line: int  # 1 + the number of the string of many frets that it lies on; 0: it has a string of its own
+    other: int  # where else the key may be played: a further row; or 0
 
 
 @record
@@ -57,6 +59,7 @@ class Voice:
 
     state: int
     key: int
+    place: int  # its row of keys: the key's own, but for a key of several strings of many frets
     channel: int
     born: int
     sostenuto: int
@@ -162,10 +165,29 @@ class Choir:
     height: Vector  # m, where it begins
     felt: Integers  # the point of the damper that ends the note, or NOBODY
     damped: Vector  # steps in which it takes hold
+    met: Matrix  # [2 strings, 4]: how a finger met each of their planes (fretting.meet_finger)
+    purse: Matrix  # [strings, 3] J: what it may give each of them (fretting.py)
+    landing: Integers  # [2] 1 + samples since then, or 0; how many it takes
     latest: float  # onset
     longest: float  # lasting
     calming: float  # damping that ends a stolen note soonest, 1/s
     ending: float  # s that it takes then
+
+
+FINGERS = 8  # that are kept of a string; with more the first one is forgotten
+OVERLAP, PEDAL = range(2)  # when a key is slurred: where it overlaps another one, or while the legato pedal is down
+
+
+@record
+class Fingerboard:
+    """A string of many frets, or a course of them, which keys share: the fingers on it in the order they came in."""
+
+    manner: int  # OVERLAP | PEDAL
+    finger: float  # how hard it hammers and pulls, of the force of a pluck
+    fingers: int
+    places: Integers = inside(FINGERS)  # rows of keys
+    keys: Integers = inside(FINGERS)
+    channels: Integers = inside(FINGERS)
 
 
 @record
@@ -183,6 +205,9 @@ class Joint:
     most: float  # J that moved in it since it woke
     gain: float
     listens: int  # 1: pickups hear the strings; 0: the body is heard
+    spare: int  # bytes from the machine's start to room for the strings of a voice that goes on at another length
+    lines: Rows[Fingerboard]
+    way: Matrix  # [2, 3]: what a finger does to a string's planes in a sample (fretting.press)
     push: Matrix  # [strings, steps] N
     nudge: Vector  # [strings] N: of one step
     knock: Vector  # [r] N on the bridge
@@ -238,7 +263,7 @@ class Machine:
     late: Late
     channels: Rows[Channel] = inside(CHANNELS)
     tuned: Integers = inside(KEYS)  # where MIDI's tuning standard has each key, in 2^-14 semitones, or AS_DESIGNED
-    keys: Rows[KeyRow] = inside(KEYS)
+    keys: Rows[KeyRow]  # of all keys, then further places of some
     voices: Rows[Voice]
     maps: Rows[Map]
     ears: Rows[Ear]

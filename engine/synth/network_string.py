@@ -87,6 +87,8 @@ def consistent(string: ChoirParts, pickups: int, columns: int) -> bool:
         return False
     if not count <= hammers == own.weight.size == own.height.size:
         return False
+    if (own.met.shape, own.purse.shape, own.landing.size) != ((2 * count, 4), (count, 3), 2):
+        return False
     for n, place in enumerate(own.strands.tolist()):
         if place % 8 or not 0 <= place <= size - size_of(Strand) or not _inside(Strand, start + place, start, size):
             return False
@@ -123,7 +125,7 @@ def _fitting(s: Strand, hammers: int, directions: int) -> bool:
     long += [r.bend, r.pull, r.decay, r.shrink, r.strike, r.wave, r.facing, r.scratch, r.gain]
     each = [p.slope, p.power, p.form, p.secant, p.drag, p.root, p.resist, p.heft, p.limit, p.partner, p.hammer, p.low]
     each += [p.by, p.begin, p.span, p.end, p.slip, p.state, p.grip, p.next, p.level, p.last, p.now, p.before, p.open]
-    each += [f.held, f.base, f.ease, s.rest_psi, p.near]
+    each += [f.held, f.base, f.ease, s.rest_psi, p.near, p.at]
     sides = [e.inertia, e.tension, e.ratio, s.before]
     ways = [e.reach, e.struck, t.lean, s.felt]
     stretched = modes if t.square.size else 0
@@ -195,9 +197,17 @@ def take(m: Machine, v: Any) -> None:
     """Have a copy of the key's strings in the place of what the voice had before, at rest and by themselves."""
     j = joint(m)
     leave_all(m, v)
-    designed, mine = m.key_words[m.voices[v].key], m.voice_words[v]
-    here, there = integers(address(m) + designed[0], designed[1]), integers(address(m) + mine[0], mine[1])
-    copy(here, there)
+    lay_down(m, v)
+    if j.hammers:
+        take_hammers(hammers_of(island(address(m) + j.island)), of_voice(m, v), j.hammers * v)
+
+
+@native
+def lay_down(m: Machine, v: Any) -> None:
+    """A copy of the strings of a voice's place where it has its own, in the island's list, from this moment on."""
+    j, designed, mine = joint(m), m.key_words[m.voices[v].place], m.voice_words[v]
+    mine[1] = designed[1]
+    copy(integers(address(m) + designed[0], designed[1]), integers(address(m) + mine[0], mine[1]))
     i, c, first = island(address(m) + j.island), of_voice(m, v), j.courses * v
     for n in range(c.strands.size):
         i.strands[first + n] = mine[0] + c.strands[n] - j.island
@@ -207,12 +217,10 @@ def take(m: Machine, v: Any) -> None:
             p.end[k] += i.bridge.clock[0]
             if p.hammer[k] != NOBODY:
                 p.hammer[k] += j.hammers * v
-    if j.hammers:
-        take_hammers(j, hammers_of(i), c, j.hammers * v)
 
 
 @native
-def take_hammers(j: Joint, b: Bridge, c: Choir, first: Any) -> None:
+def take_hammers(b: Bridge, c: Choir, first: Any) -> None:
     """Hammers wait for whoever throws them; what lies loose is on its way from now on."""
     for h in range(c.mobility.size):
         b.mobility[first + h], b.weight[first + h], b.height[first + h] = c.mobility[h], c.weight[h], c.height[h]
@@ -329,7 +337,7 @@ def stands(p: Contacts, k: Any) -> Any:
 @native
 def strike_at(m: Machine, v: Any, position: Any) -> None:
     """Where the next pluck meets the strings: `position` is that of the first one, the others move as far."""
-    c, designed, own = of_voice(m, v), of_key(m, m.voices[v].key), m.keys[m.voices[v].key].position
+    c, designed, own = of_voice(m, v), of_key(m, m.voices[v].place), m.keys[m.voices[v].place].position
     for n in range(c.strands.size):
         s, kept = at_place(c, n), at_place(designed, n)
         at, moved = c.position[n], position != own
@@ -387,16 +395,20 @@ def restore(m: Machine, v: Any) -> None:
 
 @native
 def retune(m: Machine, v: Any) -> None:
-    """Coefficients for the voice's tension, each string's as much higher as the first one's, and its damping."""
+    """Coefficients for the voice's tension and its damping."""
     j, c, voice = joint(m), of_voice(m, v), m.voices[v]
-    key = m.keys[voice.key]
-    raised = (voice.tension + key.stiffening) / (key.tension + key.stiffening)
     for n in range(c.strands.size):
-        r = at_place(c, n).recipe
-        tension = max(raised * (r.tension + r.stiffening) - r.stiffening, 0.02 * r.tension)
-        if voice.tension == key.tension:
-            tension = r.tension
-        coming.bend(address(m) + j.island, j.courses * v + n, tension, voice.damping)
+        coming.bend(address(m) + j.island, j.courses * v + n, pulled(m, v, at_place(c, n)), voice.damping)
+
+
+@native
+def pulled(m: Machine, v: Any, s: Strand) -> Any:
+    """The tension of one of a voice's strings: as much higher than its own as the voice's is than the key's."""
+    tension, key, r = m.voices[v].tension, m.keys[m.voices[v].place], s.recipe
+    if tension == key.tension:
+        return r.tension
+    raised = (tension + key.stiffening) / (key.tension + key.stiffening)
+    return max(raised * (r.tension + r.stiffening) - r.stiffening, 0.02 * r.tension)
 
 
 @native

@@ -10,9 +10,10 @@ from engine.physics.network.gathering import gather
 from engine.physics.network.memory import GONE, NOBODY, Island
 from engine.physics.network.parts import Hammer
 from engine.physics.network.weaving import Writers, put, standing
+from engine.preset.assembly import MANNERS, Assembly
 from engine.preset.loader import Preset
 from engine.synth.keys import BAND
-from engine.synth.memory import Choir, Ear, Joint
+from engine.synth.memory import KEYS, Choir, Ear, Fingerboard, Joint, KeyRow
 from engine.synth.rehearsal import ears
 from engine.synth.strings import KeyStrings
 
@@ -45,6 +46,30 @@ def ears_of(preset: Preset) -> Rows[Ear]:
     return found
 
 
+def lines_of(assembly: Assembly) -> Rows[Fingerboard]:
+    """Its strings of many frets, with no finger on them."""
+    shared = [part for part in assembly.played if part.mono]
+    found = rows_of(Fingerboard, len(shared))
+    found.manner = [MANNERS.index(part.legato) for part in shared]
+    found.finger = [part.finger for part in shared]
+    return found
+
+
+def check_lines(keys: Rows[KeyRow], own: KeyStrings, lines: int) -> None:
+    """A ValueError if places on strings of many frets are not what the renderer may follow: they are anybody's."""
+    base = int(own.block.ctypes.data)
+    counts: dict[int, int] = {}
+    for number, key in enumerate(keys):
+        if not 0 <= key.line <= lines or (key.other and not max(number, KEYS - 1) < key.other < keys.size):
+            raise ValueError(f"a key on string {key.line}, and at {key.other}")
+        if key.other and not (key.line and keys[key.other].line and keys[key.other].ready):
+            raise ValueError(f"a key with no string at {key.other}")
+        if key.line and key.ready:
+            count = seen(Choir, base + int(own.words[number, 0]), own.block).strands.size
+            if counts.setdefault(int(key.line), count) != count:
+                raise ValueError("a string of many frets that is not one")
+
+
 def lay_joint(
     arena: Arena,
     writers: Writers,
@@ -54,8 +79,9 @@ def lay_joint(
     slots: int,
     steps: int,
     gain: float,
+    room: int,
 ) -> int:
-    """Where the Joint lies."""
+    """Where the Joint lies; `room`: the words of the largest choir."""
     assembly = preset.assembly
     assert assembly is not None
     (courses, each), body = most_of_a_key(keys), playable(assembly.body, rate)
@@ -72,6 +98,7 @@ def lay_joint(
         "strands": np.zeros(strings, np.int64),
     }
     joint, island = arena.room(size_of(Joint)), arena.room(size_of(Island))
+    lines = lines_of(assembly)
     put(arena, writers, Island, island, whole)
     write = lay(
         arena,
@@ -81,6 +108,9 @@ def lay_joint(
         courses=courses,
         hammers=each,
         gain=gain,
+        spare=arena.room(8 * room) if lines.size else 0,
+        lines=lines,
+        way=(2, 3),
         push=(strings, steps),
         nudge=(strings,),
         knock=(len(body.directions),),

@@ -46,10 +46,10 @@ def model_of(model: str, quality: str, together: bool = False) -> int:
     return MODELS[best_string.NAME if quality == "best" else model]
 
 
-def kept(model: int, designs: dict[int, Any]) -> KeyStrings:
-    """The strings of all keys that have one."""
+def kept(model: int, designs: dict[int, Any], places: int = KEYS) -> KeyStrings:
+    """The strings of all keys that have one, and of their further places."""
     file, arena = FILES[model], Arena()
-    words = np.zeros((KEYS, count_of(GROUPS[model])), np.int64)
+    words = np.zeros((places, count_of(GROUPS[model])), np.int64)
     for number, design in designs.items():
         words[number] = store(arena, file.laid_out(design), file.BLANK)
     return KeyStrings(words, arena.sealed())
@@ -118,7 +118,7 @@ def placed(arena: Arena, model: int, own: KeyStrings) -> NDArray[np.int64]:
 @native
 def take_over(m: Machine, v: Any) -> None:
     """Have a voice be a string of its key: with its own arrays, and the key's where they never change."""
-    row, designed, own = m.voice_words[v], m.key_words[m.voices[v].key], m.own_words[v]
+    row, designed, own = m.voice_words[v], m.key_words[m.voices[v].place], m.own_words[v]
     for w in range(row.size):
         row[w] = designed[w]
     for i in range(m.own.size):
@@ -179,7 +179,7 @@ go_on = of_its_model("go_on", apart=False)
 def refit(m: Machine, v: Any) -> None:
     """Coefficients for the voice's tension and damping: the design's own where these are the design's."""
     voice = m.voices[v]
-    if voice.tension == m.keys[voice.key].tension and voice.damping == 0.0:
+    if voice.tension == m.keys[voice.place].tension and voice.damping == 0.0:
         restore(m, v)
     else:
         retune(m, v)

@@ -74,7 +74,7 @@ def go_on(new: Machine, w: int, old: Machine, v: int) -> None:
     key, was = new.keys[theirs.key], old.keys[theirs.key]
     new.idle = new.quiet = 0
     room.wake(new.room)
-    mine.state, mine.key, mine.channel = theirs.state, theirs.key, theirs.channel
+    mine.state, mine.key, mine.place, mine.channel = theirs.state, theirs.key, theirs.key, theirs.channel
     mine.born, mine.sostenuto, mine.calm = theirs.born, theirs.sostenuto, 0
     mine.forced = theirs.forced if theirs.forced else 2  # what comes now is a hand's work, and no uprising
     for p in range(PULSES):

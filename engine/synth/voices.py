@@ -33,12 +33,12 @@ SETTLED = 1e-4  # semitones, or shares of a target, that end a glide
 
 
 @native
-def begin(m: Machine, v: int, key: int, channel: int) -> None:
+def begin(m: Machine, v: int, place: int, key: int, channel: int) -> None:
     """Take a free slot: the key's string at rest, at the channel's tension and barrier height."""
-    voice, string = m.voices[v], m.keys[key]
+    voice, string = m.voices[v], m.keys[place]
     m.idle = 0
     room.wake(m.room)
-    voice.state, voice.key, voice.channel = HELD, key, channel
+    voice.state, voice.key, voice.place, voice.channel = HELD, key, place, channel
     voice.sostenuto = voice.forced = voice.calm = voice.rising = 0
     for p in range(PULSES):
         voice.ages[p] = -1
@@ -122,7 +122,7 @@ def aimed(m: Machine, channel: int, target: Target) -> float:
 def aimed_damping(m: Machine, v: int) -> float:
     """Added decay rate, 1/s: a released key's damper, as far as the pedals let it down, and what is mapped to it."""
     voice = m.voices[v]
-    key, damping = m.keys[voice.key], 0.0
+    key, damping = m.keys[voice.place], 0.0
     if voice.state == RELEASED and voice.sostenuto == 0:
         pedal = zones.pressed(m, voice.channel, midi.SUSTAIN) / 127.0
         damping = key.release * (1.0 - pedal) * (1.0 - pedal)
@@ -131,9 +131,19 @@ def aimed_damping(m: Machine, v: int) -> float:
 
 @native
 def pluck(m: Machine, v: int, velocity: int) -> None:
-    """A pulse of force on top of whatever the string does."""
+    """What sounds a string, on top of whatever it does."""
+    key, moved = m.keys[m.voices[v].place], aimed(m, m.voices[v].channel, TO_POSITION)
+    at = key.position if moved == 1.0 else min(max(moved * key.position, EDGE), 1.0 - EDGE)
+    p = strike(m, v, velocity, 1.0, at)
+    if m.joint:
+        network_string.excite(m, v, m.voices[v].forces[p], m.voices[v].lengths[p])
+
+
+@native
+def strike(m: Machine, v: int, velocity: int, share: float, at: float) -> int:
+    """A pulse with a share of the force that a pluck has, at a place of the string; its number."""
     voice = m.voices[v]
-    channel, key, ages = voice.channel, m.keys[voice.key], voice.ages
+    channel, key, ages = voice.channel, m.keys[voice.place], voice.ages
     oldest = 0
     for p in range(PULSES):
         if ages[p] < 0:
@@ -143,17 +153,14 @@ def pluck(m: Machine, v: int, velocity: int) -> None:
             oldest = p
     loud = velocity * 0.01
     soft = 1.0 - 0.4 * (zones.pressed(m, channel, midi.SOFT) >= 64)
-    force = key.force * power(loud, m.force_power) * soft
+    force = share * key.force * power(loud, m.force_power) * soft
     duration = key.duration * aimed(m, channel, TO_DURATION) * power(loud, m.duration_power) / soft
     voice.forces[oldest] = force
     voice.lengths[oldest] = max(duration * m.rate, 2.0)
     ages[oldest] = 0
     voice.forced = 1
-    moved = aimed(m, channel, TO_POSITION)
-    own = key.position
-    strings.strike_at(m, v, own if moved == 1.0 else min(max(moved * own, EDGE), 1.0 - EDGE))
-    if m.joint:
-        network_string.excite(m, v, force, voice.lengths[oldest])
+    strings.strike_at(m, v, at)
+    return oldest
 
 
 @native
@@ -167,7 +174,7 @@ def glide(m: Machine, v: int) -> None:
     if voice.semitones != semitones:
         moving, retuned = 1, 1
         voice.semitones = nearer(voice.semitones, semitones, share, SETTLED)
-        voice.tension = bent(m.keys[voice.key], voice.semitones)
+        voice.tension = bent(m.keys[voice.place], voice.semitones)
     if voice.damping != damping:
         moving, retuned = 1, 1
         voice.damping = nearer(voice.damping, damping, share, SETTLED * (1.0 + abs(damping)))
@@ -257,7 +264,7 @@ def level(m: Machine, v: int, out: Any, age: int) -> None:
     The gain goes straight from one step of the glide to the next, as the barrier does: steps would be heard.
     """
     voice, steps = m.voices[v], out.shape[0]
-    gain = m.keys[voice.key].gain
+    gain = m.keys[voice.place].gain
     start, slope = gain * voice.gain, gain * (voice.next_gain - voice.gain) / (GLIDE * m.oversample)
     fade, loss = voice.fade, m.fade * (voice.state == FADING)
     if voice.rising and loss == 0.0:

@@ -113,6 +113,8 @@ SAMPLES: dict[str, Any] = {
     "strings.played": "C2-C5",
     "strings.sympathetic": ["C4", "330 Hz"],
     "strings.mono": "yes",
+    "strings.legato": "pedal",
+    "strings.finger": 0.7,
     "strings.weight": 0.5,
     "body.name": "guitar",
     "body.scale": 1.2,
@@ -219,6 +221,8 @@ def around(key: Key) -> dict[str, Any]:
         document["body"]["modes"] = deepcopy(AROUND["body.modes"])
     if key.name == "strings.sympathetic":
         document["strings"].append({})
+    if key.name in ("strings.legato", "strings.finger"):
+        document["strings"][0]["mono"] = True
     if key.name == "ports.gap":
         document["ports"][0]["rattle"] = 1e-3
     if key.name == "ports.mass":

@@ -11,7 +11,18 @@ from engine.physics.excitation import Excitation
 from engine.physics.network.parts import Against, Body, Link, Plane, PortLike, Resonance, Strung, Travel
 from engine.physics.problem import Contact
 from engine.physics.string import Loss, String
-from engine.preset.assembly import COUPLINGS, Assembly, Blowing, Course, Exciter, Felt, Played, Plucking, Rattle
+from engine.preset.assembly import (
+    COUPLINGS,
+    MANNERS,
+    Assembly,
+    Blowing,
+    Course,
+    Exciter,
+    Felt,
+    Played,
+    Plucking,
+    Rattle,
+)
 from engine.preset.loader import Preset, load_preset
 from engine.preset.playing import Controller
 
@@ -90,6 +101,12 @@ def played(chance: Random) -> Played:
     return Played(strung, 0, 127, "tension", courses, False, exciter(chance), felt, loose)
 
 
+def fretted(chance: Random, part: Played) -> Played:
+    """The same as one string of many frets."""
+    legato, keys = chance.choice(MANNERS), chance.choice(["length", "length", "tension"])
+    return replace(part, keys=keys, mono=True, legato=legato, finger=chance.uniform(0.0, 1.0))
+
+
 def body(chance: Random) -> Body:
     """Any that can be heard."""
     directions = tuple(chance.uniform(0.0, pi) for _ in range(chance.randint(1, 3)))
@@ -110,6 +127,8 @@ def body(chance: Random) -> Body:
 def random_assembly(chance: Random) -> Preset:
     """An instrument; its pulses have one shape, as one instrument's have."""
     parts = tuple(played(chance) for _ in range(chance.randint(1, 2)))
+    if chance.random() < 0.4:
+        parts = tuple(fretted(chance, part) for part in parts)
     coupling = chance.choice([*COUPLINGS, "two-way", "two-way"])
     points, law = chance.randint(1, 2), Contact(10 ** chance.uniform(5.0, 8.0))
     answering = []

@@ -91,6 +91,19 @@ PLAYED = {
     ),
     "pickups": heard(of(Played(baj(listening=(Listening(0.1), Listening(0.4))), exciter=PLUCK, felt=FELT))),
     "plectrum": of(Played(baj(), exciter=Plucking(0.85, 3e-3, 5e-3, 1.5, Contact(2e4), 0.2))),
+    "frets": of(
+        Played(baj(), exciter=PLUCK, felt=FELT, keys="length", mono=True, lowest=57),
+        Played(
+            baj(123.5, planes=(Plane(0.3), Plane(0.3 + 0.5 * np.pi, 0.5, band=4e3))),
+            exciter=PLUCK,
+            keys="length",
+            courses=(Course(), Course(2.0, 1.0, 1e-3, 0.5)),
+            mono=True,
+            highest=66,
+        ),
+        sympathetic=taraf(3),
+    ),
+    "pulled": of(Played(baj(), exciter=PLUCK, mono=True, legato="pedal", finger=1.0), coupling="one-way"),
     "all": of(
         Played(
             baj(planes=(Plane(0.3), Plane(0.3 + 0.5 * np.pi, 0.5, band=4e3)), stretching=1e4, stretched=8),

@@ -29,7 +29,7 @@ from engine.physics.network.parts import Against, Network
 from engine.physics.network.weaving import weave
 from engine.physics.problem import Contact
 from engine.physics.string import Array
-from engine.preset.assembly import Played
+from engine.preset.assembly import Played, Rattle
 from engine.preset.loader import Preset
 from engine.synth import network_string
 from engine.synth.capture import Watcher, play_watched
@@ -249,7 +249,14 @@ def test_who_watches_changes_no_bit_and_sees_the_strings() -> None:
 @pytest.mark.parametrize(
     ("preset", "said"),
     [
-        (of(Played(baj(), mono=True)), "strings.0.mono = true: one string of many frets is not played yet"),
+        (
+            of(Played(baj(), mono=True), Played(baj())),
+            "strings.0.mono = true: shares keys with strings.1, which has a string",
+        ),
+        (
+            of(Played(baj(), mono=True, rattles=(Rattle(0.1, 1e-3, 1e-4),))),
+            "strings.0.ports = 1: nothing lies loose on a string of many frets",
+        ),
         (replace(PLAYED["one"], model="fd"), "model = fd: strings on one bridge are modal"),
         (of(Played(baj(), exciter=PLUCK), sympathetic=taraf(), coupling="none"), "coupling = none: "),
         (of(Played(baj(), exciter=PLUCK), sympathetic=taraf(17)), "strings = 17: at most 16"),

@@ -1,7 +1,7 @@
 """What strings side by side hold, lose and do to the bridge, step by step: what metered.py asks of strings one by one.
 
-Modes that lie in lanes have a pair's forces only when they are next loaded; here they are as after the step. They are
-scaled by the root of their spread (gathering.py), and so is what is kept of them.
+Modes that lie in lanes have a pair's forces only when they are next loaded, and are scaled by the root of their spread
+(gathering.py); here they are as after the step, in metres.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.physics.network.parts import Body, Network, Strung
 from engine.physics.network.weaving import weave
 from engine.physics.string import Array
 
-INERTIA, SPRING, LATEST, LAST, EARLIER, ENDS = range(6)  # sheets [modes, lanes]; of ENDS three rows:
+INERTIA, SPRING, SCALE, LATEST, LAST, EARLIER, ENDS = range(7)  # sheets [modes, lanes]; of ENDS three rows:
 MASS, OLDER, PULL = range(3)  # rho L / 3, where each end was two steps ago, T/L
 
 
@@ -32,8 +32,9 @@ def sheets(strings: Sequence[Strung], body: Body, rate: float, band: float = inf
     strands = [w.strand(n) for n in range(len(strings))]
     modes = max(planes.plane.size for planes in w.planes)
     made = np.zeros((ENDS + 1, max(modes, PULL + 1), LANES))
-    made[INERTIA, :modes] = side_by_side((modes,), [(s.bank.inertia * s.bank.spread)[:modes] for s in strands])
-    made[SPRING, :modes] = side_by_side((modes,), [(s.bank.spring * s.bank.spread)[:modes] for s in strands])
+    made[INERTIA, :modes] = side_by_side((modes,), [s.bank.inertia[:modes] for s in strands])
+    made[SPRING, :modes] = side_by_side((modes,), [s.bank.spring[:modes] for s in strands])
+    made[SCALE, :modes] = side_by_side((modes,), [np.sqrt(s.bank.spread[:modes]) for s in strands])
     made[ENDS, MASS] = side_by_side((), [s.ends.inertia[0] for s in strands])
     made[ENDS, PULL] = side_by_side((), [s.ends.tension[0] for s in strands])
     return made
@@ -50,7 +51,8 @@ def note(h: Flock, kept: Any, odd: Any) -> None:
             for k in range(h.rows.shape[0]):
                 first += h.rows[k, i, s] * h.pend[0, k, s]
                 second += h.rows[k, i, s] * h.pend[1, k, s]
-            kept[LATEST, i, s] = newest[i, s] + (h.forward[i, s] * first + second if odd else first)
+            pushed = h.forward[i, s] * first + second if odd else first
+            kept[LATEST, i, s] = kept[SCALE, i, s] * (newest[i, s] + pushed)
 
 
 @native
@@ -66,8 +68,9 @@ def meter(
         for i in range(h.forward.shape[0]):
             span, mean = kept[LATEST, i, s] - kept[LAST, i, s], kept[LATEST, i, s] + kept[LAST, i, s]
             total += kept[INERTIA, i, s] * span * span + kept[SPRING, i, s] * mean * mean
-            gone = kept[LATEST, i, s] - kept[EARLIER, i, s]
-            lost += 0.25 * (1.0 - h.backward[i, s]) * gone * gone
+            if kept[SCALE, i, s] > 0.0:
+                gone = (kept[LATEST, i, s] - kept[EARLIER, i, s]) / kept[SCALE, i, s]
+                lost += 0.25 * (1.0 - h.backward[i, s]) * gone * gone
         energy[s] = total + hang(h, b, per_second, odd, kept, felt, s)
         contact[s] = 0.0
         for k in range(points):

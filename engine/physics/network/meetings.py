@@ -136,6 +136,7 @@ def laid_out(found: list[Meeting], ends: int, rate: float) -> dict[str, Any]:
         "rubs": kinds.count(RUB),
         "links": kinds.count(LINK),
         "timed": int(any(moving)),
+        "at": each([p.at for p in found]),
         "slope": 0.5 * np.sqrt(elastic * (power + 1.0)),  # (al + 1)/2 = power + 1
         "power": power,
         "form": np.array([FORMS.get(float(p), contact.GENERAL) for p in power], np.int64),

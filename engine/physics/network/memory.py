@@ -81,6 +81,7 @@ class Contacts:
     obstacles: int  # counts, in this order
     rubs: int
     links: int
+    at: Vector  # m
     timed: int  # 1: some counterpart comes, goes or moves
     slope: Vector  # of an obstacle: a = slope eta^power, half of psi'(eta)
     power: Vector
