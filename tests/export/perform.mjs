@@ -4,7 +4,7 @@
 // live with pictures taken, which must not be heard. SOUND is the left channel, then the right one.
 
 import { readFileSync } from "node:fs";
-import { argv, stderr, stdout } from "node:process";
+import { argv, cpuUsage, stderr, stdout } from "node:process";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 
@@ -26,6 +26,7 @@ function perform([file, code, rate, events, frames, how, ...blocks]) {
   const rows = new BigInt64Array(new Uint8Array(readFileSync(events)).buffer);
   const seen = { 0: 0, 1: 0 };
   let next = 0;
+  const begun = cpuUsage().user;
   for (let at = 0, turn = 0; at < count; turn++) {
     const span = Math.min(Number(blocks[turn % blocks.length]), count - at);
     for (; next < rows.length && Number(rows[next]) < at + span; next += 2) {
@@ -38,7 +39,8 @@ function perform([file, code, rate, events, frames, how, ...blocks]) {
     for (const picture of renderer.seen()) seen[picture[0]] += 1;
     at += span;
   }
-  stderr.write(JSON.stringify({ latency: renderer.latency, looks: seen[0], films: seen[1] }));
+  const seconds = (cpuUsage().user - begun) / 1e6;
+  stderr.write(JSON.stringify({ seconds, latency: renderer.latency, looks: seen[0], films: seen[1] }));
   for (const side of sides) stdout.write(new Uint8Array(side.buffer));
 }
 

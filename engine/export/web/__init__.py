@@ -45,7 +45,7 @@ SCRIPTS = {"data.js": "data", "jawari.js": "script"}
 
 def write(order: Export, folder: Path) -> None:
     """Fill a folder."""
-    page = Page(order)
+    page = WebPage(order)
     links = "".join(f'<script src="{name}"></script>\n' for name in SCRIPTS)
     (folder / "index.html").write_text(page.html('<link rel="stylesheet" href="page.css">', links), encoding="utf-8")
     (folder / "page.css").write_text(page.style, encoding="utf-8")
@@ -57,14 +57,14 @@ def write(order: Export, folder: Path) -> None:
 
 def write_single(order: Export, file: Path) -> None:
     """The same as one file."""
-    page = Page(order)
+    page = WebPage(order)
     inside = "".join(f"<script>\n{getattr(page, what)}</script>\n" for what in SCRIPTS.values())
     assert inside.count("</script") == len(SCRIPTS)
     terms = f"<!--\n{licence().replace('--', '- -')}-->\n"
     file.write_text(page.html(f"<style>\n{page.style}</style>", inside) + terms, encoding="utf-8")
 
 
-class Page:
+class WebPage:
     """What the page consists of."""
 
     def __init__(self, order: Export) -> None:

@@ -15,6 +15,7 @@ AFTER = {8, 9, 10, 11, 12}  # those that come behind the exports
 SYMBOLS = 8  # the part of the section `linking` that is its table
 FUNCTION, DATUM, GLOBAL, SECTION, EVENT, TABLE = range(6)  # kinds of symbols
 UNDEFINED, NAMED = 0x10, 0x40  # flags of theirs
+MORE = 1 << 7  # in a byte of a number: another one follows
 GIVEN = {"__linear_memory", "__stack_pointer", "__indirect_function_table", "fmod"}  # what a page gives it
 
 
@@ -41,9 +42,9 @@ class _Bytes:
         while True:
             byte = self.content[self.at]
             self.at += 1
-            value |= (byte & 0x7F) << shift
+            value |= byte % MORE << shift
             shift += 7
-            if byte < 0x80:
+            if byte < MORE:
                 return value
 
     def text(self) -> str:
@@ -138,7 +139,7 @@ def _end(body: _Bytes) -> int:
 def _number(value: int) -> bytes:
     made = bytearray()
     while True:
-        made.append(value & 0x7F | (0x80 if value > 0x7F else 0))
+        made.append(value % MORE | (MORE if value >= MORE else 0))
         value >>= 7
         if not value:
             return bytes(made)
