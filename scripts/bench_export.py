@@ -5,10 +5,10 @@
 
 Sixteen notes at a time, struck again every half second, and a wheel that moves all the time, in blocks of 128 frames
 at 48 kHz; CPU seconds, the best of some rounds. Native code is the exported object file in a library, called block by
-block from here as the engine is. All must play the same bits. JSON: for each preset seconds of `engine`, `v2` to `v4`,
-`wasm`, and the ratios `native_over_engine` and `wasm_over_v3`; with --browser also `browser`: what a page in Chromium
-takes of a core for the same notes while they are heard, and how often the sound broke off. It needs a C compiler and
-node.
+block from here as the engine is. All must play the same bits. JSON: `rows`, for each preset seconds of `engine`,
+`v2` to `v4`, `wasm`, and the ratios `native_over_engine` and `wasm_over_v3`; with --browser also `browser`: what a page
+in Chromium takes of a core for the same notes while they are heard, and how often the sound broke off. It needs a C
+compiler and node.
 """
 
 from __future__ import annotations
@@ -165,7 +165,12 @@ def measured(name: str, seconds: float, rounds: int, browser: bool, folder: Path
             if not np.array_equal(sound, wanted):
                 sys.exit(f"bench_export: {name}, {who}: other bits than the engine's")
             best[who] = min(best.get(who, took), took)
-    found: dict[str, Any] = {**best, "native_over_engine": min(best[f"v{n}"] for n in levels) / best["engine"]}
+    found: dict[str, Any] = {
+        "preset": name,
+        "seconds": seconds,
+        **best,
+        "native_over_engine": min(best[f"v{n}"] for n in levels) / best["engine"],
+    }
     if "v3" in best:
         found["wasm_over_v3"] = best["wasm"] / best["v3"]
     if browser:
@@ -181,13 +186,13 @@ def main() -> None:
     parser.add_argument("--browser", action="store_true")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
-    found = {}
+    rows = []
     for name in args.presets:
         with tempfile.TemporaryDirectory() as folder:
-            row = found[name] = measured(name, args.seconds, args.rounds, args.browser, Path(folder))
-        print(name, json.dumps(row), flush=True)
+            rows.append(measured(name, args.seconds, args.rounds, args.browser, Path(folder)))
+        print(json.dumps(rows[-1]), flush=True)
     if args.json:
-        args.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+        args.json.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

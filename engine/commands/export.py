@@ -17,6 +17,7 @@ from engine.terminal import tell
 FORMATS = {
     "c": "an object file, a header, the instruments as a file, an example: for any program that can call C",
     "lv2": "a plugin: a bundle with a port for every parameter and a preset for every program",
+    "clap": "a plugin: parameters automated frame by frame, expression of single notes, MPE, state",
     "web": "a page that plays in any browser, without a server or a network; --single makes it one file",
 }
 MOST_RATES = 8
@@ -71,7 +72,7 @@ def _run(args: argparse.Namespace) -> int:
         raise UsageError("--target: a page plays on every system; leave it out")
     rack = make_rack(args.presets, [], args.set)
     # From here on the compiler is needed, which other commands start without.
-    from engine.export import c, lv2, web
+    from engine.export import c, clap, lv2, web
     from engine.export.folder import check_folder, whole_folder
     from engine.export.image import ALL_KEYS
     from engine.export.job import Export
@@ -80,6 +81,7 @@ def _run(args: argparse.Namespace) -> int:
     writers: dict[str, tuple[Callable[[Export, Path], None], str]] = {
         "c": (c.write, "{}-c"),
         "lv2": (lv2.write, "{}.lv2"),
+        "clap": (clap.write, "{}-clap"),
         "web": (web.write_single, "{}.html") if args.single else (web.write, "{}-web"),
     }
     write, name = writers[args.format]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,6 +58,23 @@ class Export:
             "target": self.target.name,
             "keys": list(self.keys),
         }
+
+
+def slug(order: Export) -> str:
+    """A name for machines: the same presets, the same name."""
+    return re.sub(r"[^a-z0-9]+", "-", order.rack.name.lower()).strip("-") or "instrument"
+
+
+def programs(order: Export) -> dict[int, str]:
+    """Parts that a program stands for, by number; the only part of a rack is no choice."""
+    parts = order.rack.parts
+    return {n: part.preset.name for n, part in enumerate(parts) if part.program is not None} if len(parts) > 1 else {}
+
+
+def first_program(order: Export) -> int:
+    """Where the choice stands at first: the part that all channels begin on, or -1: each where the rack says."""
+    routes = set(order.rack.routes)
+    return routes.pop() if len(routes) == 1 else -1
 
 
 def licence() -> str:
