@@ -80,26 +80,26 @@ class Native:
         call.jawari_open(at, *self.given)
         out = np.zeros((2, frames), np.float32)
         left, right = out[0].ctypes.data, out[1].ctypes.data
-        waiting, begun = 0, time.process_time()
+        waiting, begun = 0, time.thread_time()
         for now in range(0, frames, BLOCK):
             while waiting < len(events) and events[waiting][0] < now + BLOCK:
                 when, data = events[waiting]
                 call.jawari_send(at, when - now, bytes(data), len(data))
                 waiting += 1
             call.jawari_run(at, BLOCK, left + 4 * now, right + 4 * now)
-        return time.process_time() - begun, out.T
+        return time.thread_time() - begun, out.T
 
 
 def engines(made: Instrument, events: list[Event], frames: int) -> tuple[float, Any]:
     """The same of the engine itself."""
     made.reset()
-    out, waiting, begun = np.zeros((frames, 2), np.float32), 0, time.process_time()
+    out, waiting, begun = np.zeros((frames, 2), np.float32), 0, time.thread_time()
     for now in range(0, frames, BLOCK):
         while waiting < len(events) and events[waiting][0] < now + BLOCK:
             made.schedule(*events[waiting])
             waiting += 1
         made.run(out[now : now + BLOCK])
-    return time.process_time() - begun, out
+    return time.thread_time() - begun, out
 
 
 def in_node(page: Path, events: list[Event], frames: int, folder: Path) -> tuple[float, Any]:

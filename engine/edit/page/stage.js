@@ -12,8 +12,8 @@ export class Stage {
     this.films = new Films({ reel: find("reel"), scrub: find("scrub"), speed: find("speed"), freeze: find("freeze") });
     this.focus = find("focus");
     this.filming = find("film");
-    this.newest = null; // the look that is drawn next
-    this.frozen = null;
+    this.nothing();
+    this.frozen = this.newest;
     this.focus.addEventListener("change", () => asks.focus(Number(this.focus.value)));
     this.filming.addEventListener("click", () => asks.film());
     find("freeze").addEventListener("click", () => this.films.freeze(!this.films.frozen));
@@ -59,7 +59,7 @@ export class Stage {
   }
 
   nothing() {
-    this.newest = { strings: [] };
+    this.newest = { strings: [] }; // the look that is drawn next
   }
 
   // Whether a film waits for its pluck.
@@ -77,6 +77,6 @@ export class Stage {
   draw(seconds) {
     const picture = this.films.next(seconds) ?? (this.films.frozen ? this.frozen : this.newest);
     if (!this.films.frozen) this.frozen = this.newest;
-    if (picture) for (const view of this.views) view.draw(picture);
+    for (const view of this.views) view.draw(picture);
   }
 }

@@ -153,10 +153,11 @@ $("silence").addEventListener("click", silence);
 addEventListener("keydown", ({ key }) => key === "Escape" && silence());
 $("webmidi").addEventListener("click", () => webMidi((hex) => play(...hex.match(/../g).map((byte) => parseInt(byte, 16))), say));
 
-// Four octaves, of the keys that there are.
+// Four octaves, on a narrow screen two, of the keys that there are.
 function shownKeys([low, high]) {
-  const first = Math.max(Math.min(36, high - 48), low);
-  return [first, Math.min(Math.max(84, first), high)];
+  const [from, to] = innerWidth < 700 ? [48, 72] : [36, 84];
+  const first = Math.max(Math.min(from, high - (to - from)), low);
+  return [first, Math.min(Math.max(to, first), high)];
 }
 
 function silence() {
