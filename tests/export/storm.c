@@ -8,6 +8,7 @@
 #include "jawari.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,9 @@ static double number(void) /* mostly what a parameter might be, now and then any
 static void message(jawari *instrument, int32_t frames)
 {
     uint8_t data[8];
-    int32_t at = chance(50) ? (int32_t)chance((uint32_t)frames) : (int32_t)(chance(UINT32_MAX) >> chance(32));
+    int32_t at = (int32_t)chance((uint32_t)frames); /* one that is far off has all that come later wait for it */
+    if (chance(50) == 0) at = (int32_t)chance(1u << chance(16));
+    if (chance(20000) == 0) at = (int32_t)(chance(UINT32_MAX) >> chance(32));
     for (int n = 0; n < 8; n++) data[n] = (uint8_t)chance(256);
     int32_t count = (int32_t)chance(8);
     if (chance(20)) { /* one of MIDI's own, half of them on the keys that sound */
@@ -70,12 +73,17 @@ static void message(jawari *instrument, int32_t frames)
 }
 
 static float *left, *right;
+static long loud, blocks; /* of which some sample is not silent */
 
 static void run(jawari *instrument, int32_t frames) /* into memory that ends behind the last frame */
 {
     jawari_run(instrument, frames, left + LONGEST - frames, right + LONGEST - frames);
-    for (int32_t n = LONGEST - frames; n < LONGEST; n++)
+    bool sounds = false;
+    for (int32_t n = LONGEST - frames; n < LONGEST; n++) {
         if (!isfinite(left[n]) || !isfinite(right[n])) exit(7);
+        sounds |= left[n] != 0.0f;
+    }
+    loud += sounds, blocks++;
 }
 
 static void note(jawari *instrument, float *sound)
@@ -108,8 +116,10 @@ int main(int argc, char **argv)
         for (uint32_t n = chance(100); n > 0; n--, sent++) message(instrument, frames);
         if (chance(3) == 0) jawari_turn(instrument, (int32_t)chance(8) - 2, number());
         if (chance(9) == 0) jawari_take(instrument, (int32_t)chance(6) - 2);
+        if (chance(400) == 0) jawari_reset(instrument);
         run(instrument, frames);
     }
+    if (messages && 3 * loud < blocks) return 12; /* a storm that nobody hears proves nothing */
     for (long n = 0; n < openings; n++) {
         if (chance(2)) jawari_reset(instrument);
         else if (jawari_open(instrument, image, bytes, rate)) return 10;
