@@ -120,6 +120,16 @@ def fused(doors: Mapping[str, lowering.Door], declared: int, aims: Sequence[Proc
     return _emitted(together, machine)
 
 
+def separate(doors: Mapping[str, lowering.Door], declared: int, aims: Sequence[Processor], told: str) -> list[bytes]:
+    """An object file for each of some processors that run the same program, if not by the same instructions: it is
+    optimised once, for the first one."""
+    whole, machine, _ = lowering.optimised(doors, declared, _silent, aims[0])
+    _link(whole, _NO_LEVELS.replace("OUTSIDE", told))
+    text = str(whole)
+    others = (_emitted(llvm.parse_assembly(text), lowering.machine(aim)) for aim in aims[1:])
+    return [_emitted(whole, machine), *others]
+
+
 def marked(text: str, processor: str) -> str:
     """A module's text with every function made for a processor, whatever the module is."""
     return re.sub(r"^(define .*) \{$", rf'\1 "target-cpu"="{processor}" {{', text, flags=re.M)

@@ -173,8 +173,9 @@ def machine(aim: Processor = PROCESSOR) -> Any:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(aim.triple or llvm.get_process_triple())
+    reloc = "static" if aim.family == "wasm32" else "pic"  # WebAssembly's code has its memory for itself
     return target.create_target_machine(
-        cpu=aim.name, features=aim.features, opt=OPTIMISE, reloc="pic", codemodel="default"
+        cpu=aim.name, features=aim.features, opt=OPTIMISE, reloc=reloc, codemodel="default"
     )
 
 

@@ -7,7 +7,8 @@ If the packages it needs are missing, it makes an environment in .venv and insta
 scripts/constraints.txt, with which all of this is known to pass. From the system it installs, only on Debian and its
 kin and only as root, and says so before: jackd2 (a virtual sound card), libportaudio2 and librtmidi6 (real sound and
 MIDI for the tests of live play), qemu-user, gcc-aarch64-linux-gnu and its C library (to run ARM's code), chromium
-(a browser for the tests of the editor's page), and lv2-dev, lilv-utils, sordi and serdi (which look into plugins).
+(a browser for the tests of the editor's page and of exported ones), and lv2-dev, lilv-utils, sordi, serdi and
+dpf-source (which look into plugins, or say what they are made of).
 Without them some tests are skipped, and say why.
 """
 
@@ -105,18 +106,18 @@ def another_processor(may_install: bool) -> None:
 
 
 def browser(may_install: bool) -> None:
-    """What the tests of the editor's page drive; any that is of Chromium's kind will do."""
+    """What the tests of pages drive; any that is of Chromium's kind will do."""
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
     wanted = {"chromium": any(shutil.which(name) for name in names)}
     absent = absent_from_system(wanted)
     if may_install and sys.platform == "linux":
-        absent = install_from_system(wanted, "a browser for the tests of the editor's page")
+        absent = install_from_system(wanted, "a browser for the tests of pages")
     if absent:
-        print("without chromium the tests of the editor's page are skipped", flush=True)
+        print("without chromium the tests of pages are skipped", flush=True)
 
 
 def validators(may_install: bool) -> None:
-    """What looks into LV2 bundles as hosts do."""
+    """What looks into LV2 bundles as hosts do, and the headers of CLAP."""
     if sys.platform != "linux":
         return
     wanted = {
@@ -124,6 +125,7 @@ def validators(may_install: bool) -> None:
         "lilv-utils": shutil.which("lv2info") is not None,
         "sordi": shutil.which("sord_validate") is not None,
         "serdi": shutil.which("serdi") is not None,
+        "dpf-source": Path("/usr/share/dpf/distrho/src/clap/entry.h").is_file(),
     }
     absent = absent_from_system(wanted)
     if may_install:

@@ -4,7 +4,7 @@
     python3 scripts/make_tables.py              write them anew
     python3 scripts/make_tables.py --check      only tell which documents are out of date
     python3 scripts/make_tables.py --measure    measure first (five minutes; let nothing else run); a name behind it
-                                                chooses: accuracy, engine, load, papers
+                                                chooses: accuracy, engine, exports, load, papers
 
 Lists come from the presets and the schema, figures from scripts/measured/, where --measure writes them.
 """
@@ -242,6 +242,20 @@ def editor() -> str:
     return f"{_where(found)}\n\n{table((*head, *more), rows)}\n{in_turns}"
 
 
+def exports() -> str:
+    """What exported code takes, from scripts/bench_export.py."""
+    found, rows = read("exports"), []
+    for row in found["rows"]:
+        engine, page = 100 * row["engine"] / row["seconds"], row["browser"]
+        ratios = f"{row['native_over_engine']:.2f}", f"{row['wasm_over_v3']:.1f}"
+        rows.append(
+            (f"`{row['preset']}`", f"{engine:.1f} %", *ratios, f"{100 * page['share']:.0f} %", f"{page['broke']}")
+        )
+    head = ("16 keys, the wheel moves", "engine, of a core ", "native code / engine ", "WebAssembly / native v3 ")
+    more = ("the page in Chromium, of a core ", "and its sound broke off ")
+    return f"{_where(found)}\n\n{table((*head, *more), rows)}"
+
+
 def bounces() -> str:
     """One very short collision in the three schemes, from scripts/reproduce.py."""
     found = read("accuracy")["bounces"]
@@ -351,6 +365,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "energies": energies,
     "convergence": convergence,
     "editor": editor,
+    "exports": exports,
     "claims": claims,
     "durations": durations,
     "costs": costs,
@@ -370,20 +385,16 @@ def measured_accuracy(folder: Path) -> dict[str, Any]:
     return {"bounces": measured_bounces(folder), "presets": measured_energies()}
 
 
-def measured_engine(folder: Path) -> dict[str, Any]:
-    """What scripts/bench_engine.py finds."""
-    file = folder / "engine.json"
-    subprocess.run([sys.executable, ROOT / "scripts" / "bench_engine.py", "--json", file], check=True)
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return found
+def found_by(script: str, *how: str) -> Callable[[Path], dict[str, Any]]:
+    """What a script in this folder finds."""
 
+    def measured(folder: Path) -> dict[str, Any]:
+        file = folder / "found.json"
+        subprocess.run([sys.executable, ROOT / "scripts" / script, *how, "--json", file], check=True)
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return found
 
-def measured_convergence(folder: Path) -> dict[str, Any]:
-    """What scripts/measure_convergence.py finds."""
-    file = folder / "convergence.json"
-    subprocess.run([sys.executable, ROOT / "scripts" / "measure_convergence.py", "--json", file], check=True)
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return found
+    return measured
 
 
 def measured_load(folder: Path) -> dict[str, Any]:
@@ -458,10 +469,11 @@ def measured_energies() -> dict[str, dict[str, float]]:
 
 MEASURES: dict[str, Callable[[Path], dict[str, Any]]] = {
     "accuracy": measured_accuracy,
-    "engine": measured_engine,
+    "engine": found_by("bench_engine.py"),
     "load": measured_load,
     "papers": measured_papers,
-    "convergence": measured_convergence,
+    "convergence": found_by("measure_convergence.py"),
+    "exports": found_by("bench_export.py", "--browser"),
 }
 
 

@@ -87,7 +87,7 @@ def test_the_wheel_carries_the_engine_and_nothing_else(wheel: Path) -> None:
     assert any(name.endswith("sitar.yaml") for name in presets)
     named = {"jawari/__init__.py", "jawari/py.typed"}
     brought = {name for name in names if name.startswith("engine/shipped/")}
-    page = {str(f.relative_to(ROOT)) for f in (ROOT / "engine" / "edit" / "page").iterdir()}
+    page = {str(f.relative_to(ROOT)) for f in (ROOT / "engine").rglob("page/*")}
     glue = {str(f.relative_to(ROOT)) for f in (ROOT / "engine" / "export").rglob("*.[ch]")} | {"engine/export/LICENSE"}
     package = (sources - {"engine/jawari/__init__.py"}) | {"engine/py.typed"}
     assert names - brought == package | presets | page | glue | named

@@ -8,7 +8,7 @@ from textwrap import fill
 from engine.errors import EngineError, Exit, PresetError
 from engine.preset.complaints import shown
 from engine.preset.tuning import Tuning, load_tuning
-from engine.units import parse_quantity
+from engine.units import note_to_key, parse_quantity
 
 Commands = argparse._SubParsersAction  # the only name argparse has for it
 
@@ -35,6 +35,19 @@ def quantity(name: str, text: str, unit: str) -> float:
         return parse_quantity(text, unit)
     except PresetError as error:
         raise UsageError(f"{name} = {shown(text)}: {error}") from None
+
+
+def key_range(text: str | None) -> tuple[int, int] | None:
+    """The two keys that --key-range names, as notes or numbers."""
+    if text is None:
+        return None
+    try:
+        low, high = (int(word) if word.isdecimal() and len(word) < 4 else note_to_key(word) for word in text.split(":"))
+    except (ValueError, PresetError):
+        raise UsageError(f"--key-range = {shown(text)}: must be two notes or keys, like C2:C4 or 36:60") from None
+    if not 0 <= low <= high <= 127:
+        raise UsageError(f"--key-range = {shown(text)}: must be keys from 0 to 127, the lower one first")
+    return low, high
 
 
 def tuning(text: str | None) -> Tuning | None:

@@ -7,21 +7,24 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
+from engine.commands.common import EPILOG, Commands, Help, UsageError, key_range, quantity
 from engine.commands.racks import make_rack, stem
 from engine.errors import PresetError
-from engine.files.target import named
+from engine.files.target import check_target, named, whole_file
 from engine.interrupts import stoppable
 from engine.terminal import tell
 
 FORMATS = {
     "c": "an object file, a header, the instruments as a file, an example: for any program that can call C",
     "lv2": "a plugin: a bundle with a port for every parameter and a preset for every program",
+    "clap": "a plugin: parameters automated frame by frame, expression of single notes, MPE, state",
+    "web": "a page that plays in any browser, without a server or a network; --single makes it one file",
 }
 MOST_RATES = 8
 EXAMPLE = """examples:
   jawari export sitar --format c --rates 44100,48000 -o sitar-c
-  jawari export sitar tanpura --format lv2 -o ~/.lv2/strings.lv2"""
+  jawari export sitar tanpura --format lv2 -o ~/.lv2/strings.lv2
+  jawari export sitar tanpura --format web --single -o strings.html"""
 
 
 def add(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -29,7 +32,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     forms = "\n".join(f"  {name:5} {what}" for name, what in FORMATS.items())
     p = commands.add_parser(
         "export",
-        help="take an instrument out of Python: for programs in C, as a plugin",
+        help="take an instrument out of Python: for programs in C, as a plugin, as a page",
         description="Write the renderer as machine code and presets as data: the same bits, without Python.",
         epilog=f"formats:\n{forms}\n\n{EXAMPLE}\n\n{EPILOG}",
         formatter_class=Help,
@@ -42,7 +45,13 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     )
     p.add_argument("--format", required=True, metavar="FORMAT", choices=FORMATS, help="see below")
     p.add_argument("-o", "--output", type=Path, metavar="DIR", help="the folder to make; default: named by the preset")
+    p.add_argument("--single", action="store_true", help="of the format web: one HTML file instead of a folder")
     p.add_argument("--rates", default="48000", metavar="HZ,...", help="sample rates that it will play at")
+    p.add_argument(
+        "--key-range",
+        metavar="LOW:HIGH",
+        help="keys that have strings; default: all, for web C2:C7, which is less",
+    )
     p.add_argument(
         "--target",
         metavar="SYSTEM",
@@ -57,28 +66,43 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
 @stoppable()
 def _run(args: argparse.Namespace) -> int:
     rates = _rates(args.rates)
+    if args.single and args.format != "web":
+        raise UsageError("--single: only a page can be one file; take --format web")
+    if args.target and args.format == "web":
+        raise UsageError("--target: a page plays on every system; leave it out")
     rack = make_rack(args.presets, [], args.set)
     # From here on the compiler is needed, which other commands start without.
-    from engine.export import c, lv2
+    from engine.export import c, clap, lv2, web
     from engine.export.folder import check_folder, whole_folder
+    from engine.export.image import ALL_KEYS
     from engine.export.job import Export
     from engine.export.targets import target_of
 
     writers: dict[str, tuple[Callable[[Export, Path], None], str]] = {
         "c": (c.write, "{}-c"),
         "lv2": (lv2.write, "{}.lv2"),
+        "clap": (clap.write, "{}-clap"),
+        "web": (web.write_single, "{}.html") if args.single else (web.write, "{}-web"),
     }
     write, name = writers[args.format]
-    target = target_of(args.target)
-    order = Export(rack, rates, target, tell)
-    folder = args.output or Path(name.format(stem(args.presets[0])))
-    check_folder(folder, args.force)
-    with whole_folder(folder, args.force, order.facts(args.format)) as part:
-        write(order, part)
-        size = sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
+    target = web.ANYWHERE if args.format == "web" else target_of(args.target)
+    page = args.format == "web"
+    keys = key_range(args.key_range) or (web.KEYS if page else ALL_KEYS)
+    order = Export(rack, rates, target, tell, keys, shown=page)
+    made = args.output or Path(name.format(stem(args.presets[0])))
+    if args.single:
+        check_target(made, args.force)
+        with whole_file(made, args.force) as part:
+            write(order, part)
+            size = part.stat().st_size
+    else:
+        check_folder(made, args.force)
+        with whole_folder(made, args.force, order.facts(args.format)) as part:
+            write(order, part)
+            size = sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
     at = ", ".join(f"{rate:g}" for rate in rates)
-    print(f"wrote {named(folder)}: {rack.name} at {at} Hz for {target.name}, {size / 1e6:.1f} MB; {target.tried}")
-    print(f"how to use it: {named(folder / 'README.md')}")
+    print(f"wrote {named(made)}: {rack.name} at {at} Hz for {target.name}, {size / 1e6:.1f} MB; {target.tried}")
+    print(f"how to use it: {named(made if args.single else made / 'README.md')}")
     return 0
 
 

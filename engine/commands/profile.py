@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
+from engine.commands.common import EPILOG, Commands, Help, UsageError, key_range, quantity
 from engine.errors import PresetError
 from engine.files.target import check_target, named
 from engine.interrupts import stoppable
@@ -32,7 +32,6 @@ from engine.profiling.sweep import Point, Results, Section, SweepListener, Sweep
 from engine.profiling.tables import comparison, heading, row, summary
 from engine.synth.instrument import Instrument
 from engine.terminal import Line, tell
-from engine.units import note_to_key
 
 LARGEST_BLOCK = 16_384
 ENOUGH = 1000  # blocks, for a p99.9
@@ -261,7 +260,7 @@ def _plan(args: argparse.Namespace) -> SweepPlan:
     seconds = _within("--seconds", args.seconds, "s", 0.0, 600.0)
     rate = _within("--sample-rate", args.sample_rate, "Hz", LOWEST_RATE, HIGHEST_RATE)
     polyphony = None if args.polyphony is None else _whole("--polyphony", args.polyphony, range(1, MOST + 1))
-    setup = BenchSetup(rate, seconds, _keys(args.key_range), polyphony, args.sway)
+    setup = BenchSetup(rate, seconds, key_range(args.key_range), polyphony, args.sway)
     limits, parts = not args.no_limit_search, not args.no_parts
     return SweepPlan(_presets(args), oversamples, blocks, voices, setup, limits, parts)
 
@@ -306,16 +305,3 @@ def _within(name: str, text: str, unit: str, low: float, high: float = inf) -> f
         limits = f"{low:g} to {high:g}" if low else f"above 0, at most {high:g}"
         raise UsageError(f"{name} = {shown(text)}: must be {limits} {unit}")
     return value
-
-
-def _keys(text: str | None) -> tuple[int, int] | None:
-    """Two keys, as notes or numbers."""
-    if text is None:
-        return None
-    try:
-        low, high = (int(word) if word.isdecimal() and len(word) < 4 else note_to_key(word) for word in text.split(":"))
-    except (ValueError, PresetError):
-        raise UsageError(f"--key-range = {shown(text)}: must be two notes or keys, like C2:C4 or 36:60") from None
-    if not 0 <= low <= high <= 127:
-        raise UsageError(f"--key-range = {shown(text)}: must be keys from 0 to 127, the lower one first")
-    return low, high

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,19 +11,24 @@ from numpy.typing import NDArray
 from engine.export.errors import ExportError
 from engine.export.knobs import dials, rows
 from engine.export.memory import BASIS, CHECKED, HEAD, LAYOUT, MAGIC, PRIME, AtRate, Exported, Head
-from engine.layout import Arena, lay, memory, rows_of, seen, size_of
+from engine.layout import Arena, lay, memory, rebuilt, rows_of, seen, size_of
 from engine.preset.rack import Rack
 from engine.synth.bank import listener
+from engine.synth.capture import darkroom
 from engine.synth.ensemble import Seats, design_part
-from engine.synth.memory import Desk
+from engine.synth.instrument import Instrument
+from engine.synth.memory import KEYS, Desk, Machine
+from engine.synth.strings import GROUPS
 
 MOST_BYTES = 1 << 30  # of an image and of an instrument's memory: sizes have 31 bits
+KeyRange = tuple[int, int]
+ALL_KEYS = (0, KEYS - 1)
 _LINE = 8  # words that are kept or left out together
 
 
-def image(rack: Rack, rates: Sequence[float]) -> bytes:
-    """The file."""
-    blocks = [at_rest(rack, rate) for rate in rates]
+def image(rack: Rack, rates: Sequence[float], keys: KeyRange = ALL_KEYS, shown: bool = False) -> bytes:
+    """The file: of these keys, from the first to the last. With `shown` there is room for pictures of strings."""
+    blocks = [at_rest(rack, rate, keys, shown) for rate in rates]
     sections = rows_of(AtRate, len(blocks))
     runs: list[tuple[int, int]] = []
     words: list[NDArray[np.int64]] = []
@@ -47,7 +53,7 @@ def image(rack: Rack, rates: Sequence[float]) -> bytes:
     return whole.tobytes()
 
 
-def at_rest(rack: Rack, rate: float) -> NDArray[np.uint8]:
+def at_rest(rack: Rack, rate: float, keys: KeyRange, shown: bool) -> NDArray[np.uint8]:
     """The memory of such an instrument at a sample rate; what will be addresses counts from its start."""
     seats = Seats.of(rack, rate)
     made = [design_part(part, rate, 128, None, None, None, False) for part in rack.parts]
@@ -57,9 +63,10 @@ def at_rest(rack: Rack, rate: float) -> NDArray[np.uint8]:
     start = arena.room(size_of(Exported))
     desk = arena.place(memory(seats.address, np.uint8, (size_of(Desk),)).copy())
     ears = arena.place(listener())
-    places = [arena.place(memory(one.address, np.uint8, (one.nbytes,))) for one in made]
-    shown = rows(rack, dials(rack))
-    write = lay(arena, Exported, start, latency=seats.latency or 0, desk=desk, knobs=shown)
+    places = [arena.place(_within(one, keys)) for one in made]
+    pictures = arena.place(darkroom()) if shown else 0
+    facts = {"latency": seats.latency or 0, "desk": desk, "pictures": pictures, "knobs": rows(rack, dials(rack))}
+    write = lay(arena, Exported, start, **facts)
     block = arena.sealed()
     write(block)
     d = seen(Desk, block.ctypes.data + desk, block)
@@ -67,6 +74,36 @@ def at_rest(rack: Rack, rate: float) -> NDArray[np.uint8]:
     for number, place in enumerate(places):
         d.parts[number].machine = place
     return block
+
+
+def _within(made: Instrument, keys: KeyRange) -> NDArray[np.uint8]:
+    """An instrument's memory, in which other keys than these have no string."""
+    m, whole = made.machine, memory(made.address, np.uint8, (made.nbytes,))
+    block = whole.copy()
+    low, high = keys
+    ready = [number for number in range(KEYS) if m.keys[number].ready]
+    within = [number for number in ready if low <= number <= high]
+    for number in ready:
+        if number not in within:
+            for span in _spans(made, number):
+                block[span] = 0
+            seen(Machine, block.ctypes.data, block).keys[number].ready = 0
+    for number in within:  # what keys share
+        for span in _spans(made, number):
+            block[span] = whole[span]
+    return block
+
+
+def _spans(made: Instrument, number: int) -> Iterator[slice]:
+    """Where the arrays of a key's string lie."""
+    m = made.machine
+    waiting: list[Any] = [rebuilt(GROUPS[m.model], made.address, m.key_words[number])]
+    for part in waiting:
+        if isinstance(part, np.ndarray):
+            begin = part.ctypes.data - made.address
+            yield slice(begin, begin + part.nbytes)
+        elif isinstance(part, tuple):
+            waiting += part
 
 
 def _runs(words: NDArray[np.int64]) -> list[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from engine.export.code import renderer
-from engine.export.image import image
+from engine.export.image import ALL_KEYS, KeyRange, image
 from engine.export.knobs import Dial, dials
 from engine.export.targets import System
 from engine.preset.rack import Rack
+from engine.units import key_to_note
 from engine.versions import VERSION
 
 ROOM = Path(__file__).parent
@@ -21,12 +23,14 @@ IMAGE, CODE = "jawari.image", "jawari.o"
 
 @dataclass(frozen=True)
 class Export:
-    """A rack at sample rates for a system; `tell` is told what takes long."""
+    """A rack at sample rates for a system, with the strings of some keys; `tell` is told what takes long."""
 
     rack: Rack
     rates: tuple[float, ...]
     target: System
     tell: Callable[[str], None]
+    keys: KeyRange = ALL_KEYS
+    shown: bool = False  # whether there is room for pictures of strings
 
     @cached_property
     def dials(self) -> list[Dial]:
@@ -41,7 +45,7 @@ class Export:
     @cached_property
     def image(self) -> bytes:
         """The instruments."""
-        return image(self.rack, self.rates)
+        return image(self.rack, self.rates, self.keys, self.shown)
 
     def facts(self, form: str) -> dict[str, Any]:
         """What is kept with it."""
@@ -52,7 +56,25 @@ class Export:
             "presets": [part.preset.name for part in self.rack.parts],
             "rates": list(self.rates),
             "target": self.target.name,
+            "keys": list(self.keys),
         }
+
+
+def slug(order: Export) -> str:
+    """A name for machines: the same presets, the same name."""
+    return re.sub(r"[^a-z0-9]+", "-", order.rack.name.lower()).strip("-") or "instrument"
+
+
+def programs(order: Export) -> dict[int, str]:
+    """Parts that a program stands for, by number; the only part of a rack is no choice."""
+    parts = order.rack.parts
+    return {n: part.preset.name for n, part in enumerate(parts) if part.program is not None} if len(parts) > 1 else {}
+
+
+def first_program(order: Export) -> int:
+    """Where the choice stands at first: the part that all channels begin on, or -1: each where the rack says."""
+    routes = set(order.rack.routes)
+    return routes.pop() if len(routes) == 1 else -1
 
 
 def licence() -> str:
@@ -70,7 +92,11 @@ def described(order: Export) -> str:
         lines.append(f"- part {number}: {_plain(part.preset.name)}{program}. {_plain(part.preset.about)}".rstrip())
     rates = ", ".join(f"{rate:g}" for rate in order.rates)
     lines += ["", f"Sample rates: {rates} Hz, and no others: strings are designed for a rate. The option `--rates` of"]
-    lines += ["`jawari export` takes as many as wanted.", "", "| parameter | unit | from | to | at first | does |"]
+    lines += [
+        f"`jawari export` takes as many as wanted. Keys: {between(order.keys)}.",
+        "",
+        "| parameter | unit | from | to | at first | does |",
+    ]
     lines += ["|---|---|---|---|---|---|"]
     for dial in order.dials:
         row = (dial.name, dial.unit, f"{dial.low:g}", f"{dial.high:g}", f"{dial.own:g}", dial.effect)
@@ -79,6 +105,11 @@ def described(order: Export) -> str:
     others = "".join(f"; {wire}" for wire in wired)
     lines += ["", f"By MIDI: notes, pitch wheel, pedals, volume, expression, pan, MPE, program changes{others}."]
     return "\n".join(lines)
+
+
+def between(keys: KeyRange) -> str:
+    """In words."""
+    return "all" if keys == ALL_KEYS else f"{key_to_note(keys[0])} to {key_to_note(keys[1])}"
 
 
 def _plain(text: str) -> str:

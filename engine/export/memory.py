@@ -62,6 +62,7 @@ class Exported:
     section: int
     latency: int  # samples
     desk: int
+    pictures: int  # a Capture of strings in motion, for whoever shows them, or 0
     knobs: Rows[Knob]
     both: Singles = inside(2 * MIXED)  # left and right, side by side
 

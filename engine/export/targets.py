@@ -22,11 +22,12 @@ class System:
     zig: str  # what ziglang's compiler calls it
     library: str  # how the name of a shared library ends
     tried: str  # where its code was run, or that it was not
+    features: str = ""  # what processors can do beyond their levels, as LLVM has it
 
     @property
     def processors(self) -> list[Processor]:
         """What the code is made for, the least first."""
-        return [Processor(level, "", self.triple) for level in self.levels]
+        return [Processor(level, self.features, self.triple) for level in self.levels]
 
 
 _X86 = tuple(LEVELS)

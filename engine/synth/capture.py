@@ -268,25 +268,31 @@ def listen(c: Capture, block: Any) -> None:
 Pictures = NDArray[np.float32]
 
 
+def darkroom() -> NDArray[np.uint8]:
+    """The memory of a Capture."""
+    arena = Arena()
+    start = arena.room(size_of(Capture))
+    write = lay(
+        arena,
+        Capture,
+        start,
+        focus=-1,
+        slip=0.02,
+        length=PICTURES // 2,
+        slots=(LOOKS * SLOT,),
+        frames=(_HEAD + PICTURES * LARGEST_PICTURE,),
+        sound=(HEARD,),
+    )
+    block = arena.sealed()
+    write(block)
+    return block
+
+
 class Watcher:
     """The memory of a Capture, and the one reader of it. All is made, and touched, beforehand."""
 
     def __init__(self) -> None:
-        arena = Arena()
-        start = arena.room(size_of(Capture))
-        write = lay(
-            arena,
-            Capture,
-            start,
-            focus=-1,
-            slip=0.02,
-            length=PICTURES // 2,
-            slots=(LOOKS * SLOT,),
-            frames=(_HEAD + PICTURES * LARGEST_PICTURE,),
-            sound=(HEARD,),
-        )
-        self._block = arena.sealed()
-        write(self._block)
+        self._block = darkroom()
         self.memory = seen(Capture, self.address, self._block)
         for array in (self.memory.slots, self.memory.frames, self.memory.sound):
             array.fill(0.0)

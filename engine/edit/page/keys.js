@@ -28,6 +28,7 @@ export class Keyboard {
     const whites = [];
     for (let key = first; key <= last; key++) if (!BLACK.has(key % 12)) whites.push(key);
     const width = 100 / whites.length;
+    const entered = Math.min(Math.max(54, first), last);
     for (let key = first; key <= last; key++) {
       const black = BLACK.has(key % 12);
       const button = document.createElement("button");
@@ -36,7 +37,7 @@ export class Keyboard {
       button.style.left = `${before * width - (black ? width * 0.3 : 0)}%`;
       button.style.width = `${width * (black ? 0.6 : 1)}%`;
       button.dataset.key = key;
-      button.tabIndex = key === 54 ? 0 : -1;
+      button.tabIndex = key === entered ? 0 : -1;
       button.setAttribute("aria-label", noteName(key));
       if (key % 12 === 0) button.innerHTML = `<span>${noteName(key)}</span>`;
       button.addEventListener("keydown", (event) => this.walk(event, key));

@@ -2,7 +2,6 @@
 
 import { barrierHandles, stringHandles } from "./dragged.js";
 import { Dialogs } from "./dialogs.js";
-import { Films } from "./films.js";
 import { Frames } from "./frames.js";
 import { Gallery } from "./gallery.js";
 import { Handles } from "./handles.js";
@@ -13,8 +12,9 @@ import { Mapped } from "./mapped.js";
 import { webMidi } from "./midi.js";
 import { PagePlayer } from "./player.js";
 import { Energies, Meters, Spectrogram } from "./scope.js";
-import { StringView, aroundBarrier, wholeString } from "./strings.js";
-import { noteName } from "./units.js";
+import { Stage } from "./stage.js";
+import { Theme } from "./theme.js";
+import { Wheels } from "./wheels.js";
 
 const $ = (id) => document.getElementById(id);
 const dialogs = new Dialogs({
@@ -24,8 +24,6 @@ const say = (words, bad) => dialogs.say(words, bad);
 
 let state = null;
 let frames = null;
-let newest = null; // the look that is drawn next
-let colours = {};
 let spectrogram = null;
 
 // --- the line -----------------------------------------------------------------------------------------------------------
@@ -49,7 +47,7 @@ function open(hello) {
   frames = new Frames(hello.frames);
   if (!spectrogram) {
     spectrogram = new Spectrogram($("spectrogram"), hello.frames);
-    spectrogram.setColours(colours);
+    spectrogram.setColours(theme.colours);
   }
   inspector.begin(hello.rows);
   mapped.begin(hello);
@@ -60,7 +58,7 @@ function open(hello) {
 
 function closed() {
   lose("The editor is not there; this page comes back when it does. The sound, if it goes on, is not lost.");
-  newest = { strings: [] };
+  stage.nothing();
 }
 
 function event(said) {
@@ -75,15 +73,11 @@ function event(said) {
 function bytes(buffer) {
   const kind = frames?.kind(buffer);
   if (kind === "look") {
-    newest = frames.pictures(buffer);
-    const focus = newest.strings.find((s) => s.focus);
-    energies.add(focus);
-    showStrings(newest);
-  } else if (kind === "film") {
-    films.show(frames.pictures(buffer));
-    $("film").setAttribute("aria-pressed", "false");
-    $("film").textContent = "Film the next pluck";
-  } else if (kind === "meter") {
+    const look = frames.pictures(buffer);
+    energies.add(look.strings.find((s) => s.focus));
+    stage.look(look);
+  } else if (kind === "film") stage.film(frames.pictures(buffer));
+  else if (kind === "meter") {
     const reading = frames.meter(buffer);
     meters.set(reading);
     spectrogram.add(reading.column);
@@ -93,26 +87,29 @@ function bytes(buffer) {
 
 // --- drawings -----------------------------------------------------------------------------------------------------------
 
-const whole = new StringView($("whole"), { window: wholeString });
-const loupe = new StringView($("loupe"), { window: aroundBarrier, loupe: true });
-const onWhole = new Handles(whole, $("whole-view"));
-const onLoupe = new Handles(loupe, $("loupe-view"));
+const stage = new Stage($, {
+  focus: (key) => ask("focus", { key }),
+  strobe: (slip) => ask("strobe", { slip }),
+  film: async () => stage.armed((await granted("film", { length: 256 })).armed),
+});
+const onWhole = new Handles(stage.whole, $("whole-view"));
+const onLoupe = new Handles(stage.loupe, $("loupe-view"));
 const energies = new Energies($("energy"), $("energy-said"));
 const meters = new Meters($("meters"), $("load-said"));
-const films = new Films({ reel: $("reel"), scrub: $("scrub"), speed: $("speed"), freeze: $("freeze") });
+const theme = new Theme($("theme"), (colours) => {
+  stage.setColours(colours);
+  spectrogram?.setColours(colours);
+});
 let sounded = false;
+let drawn = 0;
 let before = performance.now();
 
 function frame(now) {
   requestAnimationFrame(frame);
   const seconds = Math.min((now - before) / 1e3, 0.1);
   before = now;
-  const picture = films.next(seconds) ?? (films.frozen ? frozen : newest);
-  if (!films.frozen) frozen = newest;
-  if (picture && state) {
-    whole.draw(picture);
-    loupe.draw(picture);
-  }
+  const { colours } = theme;
+  if (state) stage.draw(seconds);
   energies.draw(colours);
   meters.draw(colours);
   if (sounded) spectrogram.draw(colours);
@@ -120,41 +117,6 @@ function frame(now) {
   drawn += 1;
   document.body.dataset.frames = drawn;
 }
-
-let frozen = null;
-let drawn = 0;
-
-function takeColours() {
-  const style = getComputedStyle(document.documentElement);
-  const named = { ground: "ground", sunk: "sunk", edge: "edge", edgeStrong: "edge-strong", ink: "ink", soft: "soft", accent: "accent", touch: "touch", kin: "kin", ghost: "ghost", barrier: "barrier" };
-  colours = Object.fromEntries(Object.entries(named).map(([name, word]) => [name, style.getPropertyValue(`--${word}`).trim()]));
-  const stops = [colours.sunk, colours.barrier, colours.accent, colours.ink].map(channels);
-  colours.ramp = new Uint8Array(3 * 256);
-  for (let n = 0; n < 256; n++) {
-    const at = (n / 255) * (stops.length - 1);
-    const k = Math.min(Math.floor(at), stops.length - 2);
-    for (let c = 0; c < 3; c++) colours.ramp[3 * n + c] = stops[k][c] + (at - k) * (stops[k + 1][c] - stops[k][c]);
-  }
-  whole.setColours(colours);
-  loupe.setColours(colours);
-  spectrogram?.setColours(colours);
-}
-
-const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-
-function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  takeColours();
-}
-
-const light = matchMedia("(prefers-color-scheme: light)");
-setTheme(localStorage.getItem("theme") ?? (light.matches ? "light" : "dark"));
-light.addEventListener("change", () => localStorage.getItem("theme") ?? setTheme(light.matches ? "light" : "dark"));
-$("theme").addEventListener("click", () => {
-  const theme = document.documentElement.dataset.theme === "light" ? "dark" : "light";
-  localStorage.setItem("theme", theme);
-  setTheme(theme);
-});
 
 // --- the preset ---------------------------------------------------------------------------------------------------------
 
@@ -208,8 +170,8 @@ function show(said) {
   $("side").setAttribute("aria-label", `Side ${state.side} is heard; hear side ${isB ? "A" : "B"}`);
   $("record").setAttribute("aria-pressed", String(state.recording));
   $("record").querySelector(".word").textContent = state.recording ? "Stop" : "Record";
-  whole.lengths = loupe.lengths = state.lengths;
-  whole.setScene(state.scene);
+  stage.setLengths(state.lengths);
+  stage.whole.setScene(state.scene);
   if (other || JSON.stringify(before.scene.barrier) !== JSON.stringify(state.scene.barrier)) showLoupe(other);
   onWhole.set(stringHandles(state, setFromDrawing));
   inspector.show(state);
@@ -218,12 +180,10 @@ function show(said) {
 
 // While a barrier is dragged the loupe stays where it is: what is held must not run away.
 function showLoupe(other) {
-  if (other || !onLoupe.held) loupe.setScene(state.scene);
-  else {
-    const { seen } = loupe;
-    loupe.setScene(state.scene);
-    loupe.seen = seen;
-  }
+  const { loupe } = stage;
+  const { seen } = loupe;
+  loupe.setScene(state.scene);
+  if (!other && onLoupe.held) loupe.seen = seen;
   onLoupe.set(barrierHandles(state, setFromDrawing));
 }
 
@@ -279,7 +239,7 @@ async function share() {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-const gallery = new Gallery({ dialog: $("gallery"), list: $("cards"), families: $("families"), search: $("search"), ask, open: openPreset, colours: () => colours, say });
+const gallery = new Gallery({ dialog: $("gallery"), list: $("cards"), families: $("families"), search: $("search"), ask, open: openPreset, colours: () => theme.colours, say });
 $("title").addEventListener("click", () => gallery.show(state?.name));
 $("undo").addEventListener("click", () => move("undo"));
 $("redo").addEventListener("click", () => move("redo"));
@@ -303,12 +263,11 @@ addEventListener("keydown", (pressed) => {
 // --- playing ------------------------------------------------------------------------------------------------------------
 
 const keyboard = new Keyboard($("keys"), (key, velocity) => ask("note", { key, velocity }));
-$("bend").addEventListener("input", () => ask("bend", { value: Number($("bend").value) }));
-for (const name of ["change", "pointerup"]) $("bend").addEventListener(name, () => (($("bend").value = 0), ask("bend", { value: 0 })));
-$("wheel").addEventListener("input", () => ask("controller", { number: 1, value: Number($("wheel").value) }));
-$("pressure").addEventListener("input", () => ask("pressure", { value: Number($("pressure").value) }));
-const pedals = Object.fromEntries([...document.querySelectorAll("[data-pedal]")].map((tick) => [tick.dataset.pedal, tick]));
-for (const [number, tick] of Object.entries(pedals)) tick.addEventListener("change", () => ask("controller", { number: Number(number), value: tick.checked ? 127 : 0 }));
+const wheels = new Wheels($, {
+  bend: (value) => ask("bend", { value }),
+  controller: (number, value) => ask("controller", { number, value }),
+  pressure: (value) => ask("pressure", { value }),
+});
 $("webmidi").addEventListener("click", () => webMidi((data) => ask("midi", { data }), say));
 
 // What is played elsewhere shows here; nobody reads it out.
@@ -317,41 +276,11 @@ function played({ notes = [], controllers = {}, bends = {}, pressures = {} }) {
   for (const [place, value] of Object.entries(controllers)) {
     const number = place.split(":")[1];
     mapped.moved(number, value);
-    if (number === "1" && document.activeElement !== $("wheel")) $("wheel").value = value;
-    if (pedals[number]) pedals[number].checked = value >= 64;
+    wheels.showController(Number(number), value);
   }
-  for (const value of Object.values(bends)) if (document.activeElement !== $("bend")) $("bend").value = value;
-  for (const value of Object.values(pressures)) if (document.activeElement !== $("pressure")) $("pressure").value = value;
+  for (const value of Object.values(bends)) wheels.showBend(value);
+  for (const value of Object.values(pressures)) wheels.showPressure(value);
 }
-
-function showStrings({ strings }) {
-  const keys = [...new Set(strings.map((s) => s.key))].sort((a, b) => a - b);
-  const shape = keys.join();
-  if (shape === showStrings.shape || document.activeElement === $("focus")) return;
-  showStrings.shape = shape;
-  const chosen = $("focus").value;
-  const options = [new Option("the last string", "-1"), ...keys.map((key) => new Option(noteName(key), key))];
-  if (chosen !== "-1" && !keys.includes(Number(chosen))) options.push(new Option(noteName(Number(chosen)), chosen));
-  $("focus").replaceChildren(...options);
-  $("focus").value = chosen;
-}
-
-$("focus").addEventListener("change", () => ask("focus", { key: Number($("focus").value) }));
-const slipSaid = () => {
-  const slip = Number($("slip").value);
-  $("slip-said").textContent = slip === 0 ? "standing still" : `${(Math.abs(slip) * 60).toFixed(1)} periods a second${slip < 0 ? ", backwards" : ""}`;
-};
-$("slip").addEventListener("input", () => (slipSaid(), ask("strobe", { slip: Number($("slip").value) })));
-slipSaid();
-$("freeze").addEventListener("click", () => films.freeze(!films.frozen));
-$("film").addEventListener("click", async () => {
-  const { armed } = await granted("film", { length: 256 });
-  $("film").setAttribute("aria-pressed", String(Boolean(armed)));
-  $("film").textContent = armed ? "Waiting for a pluck …" : "A film is being taken";
-});
-$("back").addEventListener("click", () => films.step(-1));
-$("on").addEventListener("click", () => films.step(1));
-$("live").addEventListener("click", () => films.live());
 
 let player = null;
 

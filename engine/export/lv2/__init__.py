@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.export import linking
 from engine.export.header import header, quoted
-from engine.export.job import CODE, IMAGE, ROOM, Export, described, licence
+from engine.export.job import CODE, IMAGE, ROOM, Export, described, first_program, licence, programs, slug
 from engine.export.knobs import Dial
 
 # Units that hosts show well: of metres and seconds, thousandths.
@@ -58,19 +58,7 @@ def write(order: Export, folder: Path) -> None:
 
 def uri(order: Export) -> str:
     """By which hosts know it: the same presets are the same plugin."""
-    return "urn:jawari:" + (re.sub(r"[^a-z0-9]+", "-", order.rack.name.lower()).strip("-") or "instrument")
-
-
-def programs(order: Export) -> dict[int, str]:
-    """Parts that a program stands for, by number; the only part of a rack is no choice."""
-    parts = order.rack.parts
-    return {n: part.preset.name for n, part in enumerate(parts) if part.program is not None} if len(parts) > 1 else {}
-
-
-def first_program(order: Export) -> int:
-    """Where the choice stands at first: the part that all channels begin on, or -1: each where the rack says."""
-    routes = set(order.rack.routes)
-    return routes.pop() if len(routes) == 1 else -1
+    return f"urn:jawari:{slug(order)}"
 
 
 def scaled(dial: Dial, value: float) -> str:

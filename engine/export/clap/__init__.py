@@ -1,0 +1,89 @@
+"""The format clap: a plugin for hosts of CLAP, with every parameter to be automated, frame by frame."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from engine.export import linking
+from engine.export.header import header, quoted
+from engine.export.job import CODE, IMAGE, ROOM, Export, described, first_program, licence, programs, slug
+from engine.preset.parameters import PARAMETERS
+from engine.versions import VERSION
+
+PROGRAM = 1 << 16  # the parameter that chooses a part, beyond all numbers of movable ones
+BUNDLE = """<?xml version="1.0" encoding="UTF-8"?>
+<plist version="1.0"><dict>
+<key>CFBundleExecutable</key><string>jawari</string>
+<key>CFBundleIdentifier</key><string>{id}</string>
+<key>CFBundlePackageType</key><string>BNDL</string>
+<key>CFBundleVersion</key><string>{version}</string>
+</dict></plist>
+"""
+
+
+def write(order: Export, folder: Path) -> None:
+    """Fill a folder."""
+    linking.compiler(order.target)  # is there one at all?
+    work, made = folder / "work", folder / f"{slug(order)}.clap"
+    work.mkdir()
+    (work / CODE).write_bytes(order.code)
+    (work / "jawari.h").write_text(header(order.rack, order.dials, order.rates), encoding="utf-8")
+    (work / "shape.h").write_text(shape(order), encoding="utf-8")
+    for source in ("interface.h", "plugin.c"):
+        (work / source).write_bytes((ROOM / "clap" / source).read_bytes())
+    linking.library(order.target, work, [work / "plugin.c", work / CODE], work / made.name, "clap_entry")
+    if order.target.name.startswith("macos"):
+        inside = made / "Contents"
+        for room in ("MacOS", "Resources"):
+            (inside / room).mkdir(parents=True)
+        (work / made.name).rename(inside / "MacOS" / "jawari")
+        (inside / "Info.plist").write_text(BUNDLE.format(id=identity(order), version=VERSION), encoding="utf-8")
+        (inside / "Resources" / IMAGE).write_bytes(order.image)
+    else:
+        (work / made.name).rename(made)
+        (folder / IMAGE).write_bytes(order.image)
+    shutil.rmtree(work)  # with what linkers leave beside a library
+    (folder / "LICENSE").write_text(licence(), encoding="utf-8")
+    (folder / "README.md").write_text(readme(order), encoding="utf-8")
+
+
+def identity(order: Export) -> str:
+    """By which hosts know it: the same presets are the same plugin."""
+    return f"jawari.{slug(order)}"
+
+
+def shape(order: Export) -> str:
+    """What plugin.c is compiled with."""
+    ids = [PARAMETERS[dial.key].number for dial in order.dials]
+    rates = ", ".join(f"{rate:g}" for rate in order.rates)
+    several = len(programs(order)) > 0
+    return f"""#define ID {quoted(identity(order))}
+#define TITLE {quoted(order.rack.name)}
+#define ABOUT {quoted(order.rack.parts[0].preset.about)}
+#define RELEASE {quoted(VERSION)}
+#define RATES "{rates} Hz"
+#define DIALS {len(ids)}
+#define IDS {{{", ".join(map(str, [*ids, 0]))}}}
+#define PROGRAM_ID {PROGRAM}
+#define PARTS {len(order.rack.parts) if several else 1}
+#define FIRST_PROGRAM {first_program(order)}
+"""
+
+
+def readme(order: Export) -> str:
+    """How to install it."""
+    return f"""# {order.rack.name}, as a CLAP plugin
+
+For {order.target.name} ({order.target.tried}). No Python is in it; what it plays is what `jawari render` plays, to the
+last bit. Put this folder where CLAP plugins lie: `~/.clap` on Linux, `~/Library/Audio/Plug-Ins/CLAP` on macOS,
+`%LOCALAPPDATA%\\Programs\\Common\\CLAP` on Windows; keep its files together. Hosts know it as `{identity(order)}`.
+
+{described(order)}
+
+Parameters, notes and MIDI are heard on their very frames. Of a note by itself its tuning, pressure, brightness, pan and
+expression can be told; MPE is understood, too. A parameter that nobody has moved leaves MIDI's controllers alone. State
+is what was moved. Latency is reported.
+
+Free to use by the terms in LICENSE.
+"""

@@ -1,0 +1,165 @@
+// The renderer: WebAssembly's memory, messages into it, frames out of it. Knows neither page nor worklet.
+
+const BORDER = 64; // bytes
+const LONGEST = 8192; // frames that are rendered at once
+const WHY = { "-1": "it is damaged", "-2": "it was made by another version", "-3": "it was not made for this sample rate", "-4": "its memory is misplaced" };
+
+export class Renderer {
+  // `code` and `image` are bytes, `places` says where in memory what stands.
+  constructor({ code, image, places }, rate) {
+    this.places = places;
+    this.end = places.stack;
+    this.memory = new WebAssembly.Memory({ initial: Math.ceil(places.stack / 65536) });
+    const env = {
+      __linear_memory: this.memory,
+      __stack_pointer: new WebAssembly.Global({ value: "i32", mutable: true }, places.stack),
+      __indirect_function_table: new WebAssembly.Table({ initial: 0, element: "anyfunc" }),
+      fmod: (a, b) => a % b, // exact, as C's is
+    };
+    this.call = new WebAssembly.Instance(new WebAssembly.Module(code), { env }).exports;
+    const there = this.room(image.length);
+    new Uint8Array(this.memory.buffer).set(image, there);
+    this.image = [there, image.length, rate];
+    this.at = this.room(this.granted(this.call.jawari_size(...this.image)));
+    this.open();
+    this.message = this.room(BORDER);
+    this.left = this.room(4 * LONGEST);
+    this.right = this.room(4 * LONGEST);
+    this.latency = this.call.jawari_latency(this.at);
+    this.bytes = new Uint8Array(this.memory.buffer, this.message, 3);
+    this.words = new Int32Array(this.memory.buffer);
+    this.floats = new Float32Array(this.memory.buffer);
+    this.doubles = new Float64Array(this.memory.buffer);
+    this.pictures = this.at + this.words[(this.at + places.pictures) / 4];
+  }
+
+  // So many bytes on a border of their own; memory never moves once all is made.
+  room(size) {
+    const start = Math.ceil(this.end / BORDER) * BORDER;
+    this.end = start + size;
+    const more = Math.ceil((this.end - this.memory.buffer.byteLength) / 65536);
+    if (more > 0) this.memory.grow(more);
+    return start;
+  }
+
+  open() {
+    this.granted(this.call.jawari_open(this.at, ...this.image));
+  }
+
+  granted(code) {
+    if (code < 0) throw new Error(`The instrument cannot be opened: ${WHY[code] ?? code}.`);
+    return code;
+  }
+
+  reset() {
+    this.call.jawari_reset(this.at);
+  }
+
+  // A message for a frame from now; false if it must be sent again once some have been rendered.
+  send(data, frame = 0) {
+    for (let n = 0; n < 3; n++) this.bytes[n] = data[n] ?? 0;
+    return this.call.jawari_send(this.at, frame, this.message, data.length) === 1;
+  }
+
+  turn(parameter, value) {
+    return this.call.jawari_turn(this.at, parameter, value) === 1;
+  }
+
+  take(part) {
+    return this.call.jawari_take(this.at, part) === 1;
+  }
+
+  // The next frames into two arrays, as the engine renders them, or as live play has them: limited, and watched.
+  run(left, right, live) {
+    for (let done = 0; done < left.length; done += LONGEST) {
+      const span = Math.min(LONGEST, left.length - done);
+      (live ? this.call.jawari_perform : this.call.jawari_run)(this.at, span, this.left, this.right);
+      if (this.sounds?.[0].length !== span) this.sounds = [this.left, this.right].map((at) => new Float32Array(this.memory.buffer, at, span));
+      left.set(this.sounds[0], done);
+      right.set(this.sounds[1], done);
+    }
+  }
+
+  // --- pictures of strings, by the names of the engine's own table ------------------------------------------------------
+
+  word(name) {
+    return (this.pictures + this.places.capture[name]) / 4;
+  }
+
+  set(name, value) {
+    this.words[this.word(name)] = value;
+    this.words[this.word(name) + 1] = value < 0 ? -1 : 0;
+  }
+
+  watch(on) {
+    this.set("watching", on ? 1 : 0);
+  }
+
+  focus(key) {
+    this.set("focus", key);
+  }
+
+  strobe(slip) {
+    this.doubles[this.word("slip") / 2] = slip;
+  }
+
+  // Wait for the next pluck and film it; false while a film is being taken.
+  film(length) {
+    const { states } = this.places;
+    const state = this.words[this.word("film")];
+    if (state !== states.empty && state !== states.armed) return false;
+    this.set("length", length);
+    this.set("born", -1);
+    this.set("film", states.armed);
+    return true;
+  }
+
+  // What has been seen since this was last asked: numbers as frames.js reads them.
+  seen() {
+    const { places } = this;
+    const found = [];
+    for (let n = this.words[this.word("read")]; n < this.words[this.word("written")]; n++) {
+      const start = this.array("slots") + (n % places.looks) * places.slot;
+      found.push(this.copy(places.kinds.look, [[start, this.looked(start)]]));
+      this.set("read", n + 1);
+    }
+    if (this.words[this.word("film")] === places.states.full) {
+      const start = this.array("frames");
+      const rows = [[start, places.head]];
+      for (let n = 0; n < this.floats[start]; n++) {
+        const row = start + places.head + n * places.largest;
+        rows.push([row, this.sized(row)]);
+      }
+      this.set("film", places.states.empty);
+      if (rows.length > 1) found.push(this.copy(places.kinds.film, rows));
+    }
+    return found;
+  }
+
+  // Where an array of a Capture begins, in floats: it says how far from itself.
+  array(name) {
+    return (this.pictures + this.words[this.word(name)]) / 4;
+  }
+
+  sized(row) {
+    const { picture, size, points } = this.places;
+    return picture + this.floats[row + size] + this.floats[row + points];
+  }
+
+  looked(start) {
+    let at = start + this.places.head;
+    for (let n = 0; n < this.floats[start]; n++) at += this.sized(at);
+    return at - start;
+  }
+
+  copy(kind, rows) {
+    const made = new Float32Array(rows.reduce((sum, [, count]) => sum + count, 1));
+    made[0] = kind;
+    let at = 1;
+    for (const [start, count] of rows) {
+      made.set(this.floats.subarray(start, start + count), at);
+      at += count;
+    }
+    return made;
+  }
+}

@@ -1,0 +1,227 @@
+"""`--format clap`: a host's ragged blocks give what the engine plays, each note may speak for itself, state is kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from export.exporting import (
+    COMPILER,
+    FRAMES,
+    NEEDED,
+    NETWORK,
+    RATE,
+    SECONDS,
+    code,
+    expected,
+    image_of,
+    library,
+    music,
+    rack,
+)
+from export.test_export_c import Opened
+from live import guard
+
+from engine.export import clap
+from engine.export.header import header
+from engine.export.job import ROOM, Export
+from engine.export.knobs import dials
+from engine.export.targets import target_of
+from engine.messages import packed
+from engine.preset.parameters import PARAMETERS
+from engine.synth.instrument import Instrument
+
+pytestmark = NEEDED
+SOURCES = ROOM / "clap"
+HOST = Path(__file__).with_name("claphost.c")
+WORDS = ("-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{SOURCES}")
+MIDI, ON, OFF, EXPRESSION, PARAMETER = range(5)
+PAN, TUNING, LOUDER, BRIGHTNESS, PRESSURE = 1, 2, 4, 5, 6  # kinds of expression
+ROW = np.dtype([("frame", "i8"), ("what", "i4", 4), ("value", "f8")])
+Row = tuple[int, tuple[int, int, int, int], float]
+HEADERS = Path("/usr/share/dpf/distrho/src/clap")
+CHECKS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
+
+
+class Ready(Export):
+    """An order whose image is made already."""
+
+    @property
+    def image(self) -> bytes:  # type: ignore[override]
+        """What other tests have, too."""
+        return image_of(*(NETWORK if part.preset.assembly else part.label for part in self.rack.parts))
+
+
+def order(*names: str) -> Export:
+    return Ready(rack(*names), (float(RATE),), target_of(None), print)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("clap")
+
+
+def plugin(folder: Path, *names: str) -> Path:
+    there = folder / "-".join(names)
+    if not there.exists():
+        there.mkdir()
+        clap.write(order(*names), there)
+    return next(there.glob("*.clap"))
+
+
+def host(folder: Path) -> Path:
+    made = folder / "host"
+    if not made.exists():
+        subprocess.run([str(COMPILER), *WORDS, "-o", str(made), str(HOST), "-ldl"], check=True)
+    return made
+
+
+def heard(program: Path, library: Path, rows: list[Row], times: int, frames: int = FRAMES) -> tuple[Any, str]:
+    """The sound, [frames, 2], and what the host said; guard.c watches blocks, where it can."""
+    events = library.parent / "events"
+    events.write_bytes(np.array(rows, ROW).tobytes())
+    around = {} if guard.missing() or "checked" in program.name else {"LD_PRELOAD": str(guard.library())}
+    command = [str(program), str(library), str(RATE), str(events), str(frames), str(times)]
+    done = subprocess.run(command, capture_output=True, check=False, env={**os.environ, **around})
+    assert done.returncode == 0, done.stderr
+    return np.frombuffer(done.stdout, np.float32).reshape(2, -1).T, done.stderr.decode()
+
+
+def as_midi(programs: int = 1) -> list[Row]:
+    """The music as messages, as many hosts send it."""
+    return [(at, (MIDI, packed(*data), 0, 0), 0.0) for at, data in music(programs=programs) if at < FRAMES]
+
+
+@pytest.mark.parametrize("names", [("sitar",), ("slap-bass",), (NETWORK,), ("sitar", "slap-bass")], ids=str)
+def test_a_host_hears_what_the_engine_plays(names: tuple[str, ...], folder: Path) -> None:
+    sound, said = heard(host(folder), plugin(folder, *names), as_midi(len(names)), 4)
+    assert np.array_equal(sound, expected(*names))
+    if names == ("sitar",):
+        assert f"latency {Instrument('sitar', RATE).latency}" in said
+        assert "0 Barrier height: 0 mm" in said
+
+
+def test_under_the_sanitizers_nothing_is_wrong(folder: Path) -> None:
+    work = folder / "checked"
+    work.mkdir()
+    made = order("prepared")
+    (work / "jawari.h").write_text(header(made.rack, made.dials, made.rates))
+    (work / "shape.h").write_text(clap.shape(made))
+    (work / "jawari.o").write_bytes(code())
+    (work / "jawari.image").write_bytes(made.image)
+    sources = [str(HOST), str(SOURCES / "plugin.c"), str(work / "jawari.o")]
+    command = [str(COMPILER), *WORDS, *CHECKS, f"-I{work}", "-DINSIDE", "-o", str(work / "checked-host"), *sources]
+    subprocess.run([*command, "-lm", "-ldl"], check=True)
+    times = 1000 if SECONDS >= 20 else 30
+    sound, _ = heard(work / "checked-host", work / "none.clap", as_midi(), times, 4800)
+    assert np.array_equal(sound, expected("prepared")[:4800])
+
+
+# --- notes that speak for themselves ----------------------------------------------------------------------------------
+
+
+def played(events: list[tuple[int, list[int]]], frames: int = FRAMES) -> Any:
+    inst, out = Instrument("sitar", RATE), np.zeros((frames, 2), np.float32)
+    for at, data in events:
+        assert inst.schedule(at, data)
+    inst.run(out)
+    return out
+
+
+def test_each_note_has_an_expression_of_its_own(folder: Path) -> None:
+    """They are an MPE zone's: what is said of one note goes to its channel, and to no other."""
+    rows: list[Row] = [
+        (0, (ON, 7, 0, 50), 100 / 127),
+        (100, (ON, 8, 0, 57), 90 / 127),
+        (1000, (EXPRESSION, TUNING, 0, 57), 1.5),
+        (1500, (EXPRESSION, PRESSURE, 0, 50), 0.5),
+        (2000, (EXPRESSION, BRIGHTNESS, 0, 50), 1.0),
+        (2500, (EXPRESSION, LOUDER, -1, -1), 0.75),  # of all that sound
+        (3000, (OFF, 7, 0, 50), 0.5),
+        (3001, (ON, 9, 0, 50), 1.0),  # on the third channel: the first was in use last but one
+        (5000, (OFF, -1, 0, 50), 0.0),
+        (6000, (EXPRESSION, TUNING, 0, 50), 12.0),  # of nobody by now
+    ]
+    bend = int(8192.5 + 8192 / 48 * 1.5)
+    midi = [
+        *[(0, [0xB0, number, value]) for number, value in ((101, 0), (100, 6), (6, 15))],
+        (0, [0x91, 50, 100]),
+        (100, [0x92, 57, 90]),
+        (1000, [0xE2, bend & 127, bend >> 7]),
+        (1500, [0xD1, 64]),
+        (2000, [0xB1, 74, 127]),
+        *[(2500, [0xB0 | member, 11, 95]) for member in (1, 2)],
+        (3000, [0x81, 50, 64]),
+        (3001, [0x93, 50, 127]),
+        (5000, [0x83, 50, 0]),
+    ]
+    sound, _ = heard(host(folder), plugin(folder, "sitar"), rows, 3)
+    assert np.array_equal(sound, played(midi))
+    alone, _ = heard(host(folder), plugin(folder, "sitar"), [row for row in rows if row[1][0] != EXPRESSION], 1)
+    assert not np.array_equal(alone, sound)
+
+
+def test_more_notes_than_channels_share_them(folder: Path) -> None:
+    rows: list[Row] = [(n * 10, (ON, n, 0, 40 + n), 0.5) for n in range(20)]
+    rows += [(2000 + n, (OFF, n, 0, 40 + n), 0.0) for n in range(20)]
+    zone = [(0, [0xB0, 101, 0]), (0, [0xB0, 100, 6]), (0, [0xB0, 6, 15])]
+    midi = [(n * 10, [0x90 | n % 15 + 1, 40 + n, 64]) for n in range(20)]
+    midi += [(2000 + n, [0x80 | n % 15 + 1, 40 + n, 0]) for n in range(20)]
+    sound, _ = heard(host(folder), plugin(folder, "sitar"), rows, 2)
+    assert np.array_equal(sound, played([*zone, *midi]))
+
+
+# --- parameters -------------------------------------------------------------------------------------------------------
+
+
+def test_a_parameter_turns_on_its_frame(folder: Path) -> None:
+    library(folder.parent)  # the same code, called by hand
+    made, keys = Opened(folder.parent, image_of("sitar")), {dial.key: dial.number for dial in dials(rack("sitar"))}
+    number = PARAMETERS["barrier.height"].number
+    turns = [(777, -2e-5), (3000, -8e-5), (3001, 1e9)]  # the last one beyond the end
+    rows: list[Row] = [(0, (MIDI, packed(0x90, 54, 100), 0, 0), 0.0)]
+    rows += [(at, (PARAMETER, number, -1, -1), value) for at, value in turns]
+    rows += [(4000, (PARAMETER, number, -1, -1), float("nan")), (4000, (PARAMETER, 4711, -1, -1), 1.0)]
+    sound, _ = heard(host(folder), plugin(folder, "sitar"), rows, 1)
+    made.send(0, 0x90, 54, 100)
+    pieces, now = [], 0
+    for at, value in turns:
+        pieces.append(made.run(at - now))
+        now = at
+        assert made.code.jawari_turn(made.at, keys["barrier.height"], min(value, 0.0)) == 1
+    pieces.append(made.run(FRAMES - now))
+    assert np.array_equal(sound, np.concatenate(pieces))
+
+
+def test_a_program_is_a_parameter(folder: Path) -> None:
+    rows: list[Row] = [(0, (PARAMETER, clap.PROGRAM, -1, -1), 1.0), (1, (ON, 1, 0, 50), 90 / 127)]
+    sound, said = heard(host(folder), plugin(folder, "sitar", "slap-bass"), rows, 1)
+    assert f"{clap.PROGRAM} Program: Slap bass" in said
+    rows[0] = (0, (PARAMETER, clap.PROGRAM, -1, -1), 0.0)
+    other, _ = heard(host(folder), plugin(folder, "sitar", "slap-bass"), rows, 1)
+    assert sound.any()
+    assert not np.array_equal(sound, other)
+
+
+def test_the_plugin_has_one_symbol_and_no_more_files_than_it_says(folder: Path) -> None:
+    there = plugin(folder, "sitar")
+    assert {file.name for file in there.parent.iterdir()} - {"events"} == {
+        *("LICENSE", "README.md", "jawari.image", "sitar.clap")
+    }
+    if shutil.which("nm"):
+        said = subprocess.run(["nm", "-D", "--defined-only", there], capture_output=True, text=True, check=True).stdout
+        assert [line.split()[-1] for line in said.splitlines()] == ["clap_entry"]
+
+
+def test_our_declarations_are_claps(tmp_path: Path) -> None:
+    if not (HEADERS / "entry.h").is_file():
+        pytest.skip("CLAP's own headers are not here: apt install dpf-source")
+    source, made = Path(__file__).with_name("same_clap.c"), tmp_path / "same"
+    words = [*WORDS, f"-I{HEADERS}"]
+    subprocess.run([str(COMPILER), *words, "-o", str(made), str(source)], check=True)
+    assert subprocess.run([str(made)], check=False).returncode == 0

@@ -1,0 +1,205 @@
+"""An exported page in a real browser, opened as a file: it plays, shows its strings, and asks nobody for anything."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from edit.browsing import AS_ROOT, BROWSER, BROWSERS, SIZE, count, press, until
+from export.exporting import FRAMES, NETWORK, RATE, expected
+from export.paging import SHORT, events, order, page_of
+
+from engine.compiled import INTERPRETED
+from engine.export import web
+
+pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'jawari[dev]'")
+
+pytestmark = [
+    pytest.mark.xdist_group("export"),
+    pytest.mark.skipif(INTERPRETED, reason="nothing is compiled"),
+    pytest.mark.skipif(BROWSER is None, reason=f"needs a browser: none of {', '.join(BROWSERS)} is here"),
+]
+OWN = re.compile(r"^file:///|^blob:|^data:")
+RENDERED = """
+async ([events, frames, rate]) => {
+  const context = new OfflineAudioContext(2, frames, rate);
+  const node = await jawari.instrumentNode(context, jawari.data, { exact: true, events });
+  node.connect(context.destination);
+  const sound = await context.startRendering();
+  const bytes = [0, 1].map((side) => new Uint8Array(sound.getChannelData(side).buffer));
+  return bytes.map((part) => {
+    let text = "";
+    for (let at = 0; at < part.length; at += 30000) text += String.fromCharCode(...part.subarray(at, at + 30000));
+    return btoa(text);
+  });
+}
+"""
+
+
+SPY = """
+window.told = [];
+const post = MessagePort.prototype.postMessage;
+MessagePort.prototype.postMessage = function (words, ...more) {
+  window.told.push(words);
+  post.call(this, words, ...more);
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("page")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as p:
+        made = p.chromium.launch(executable_path=BROWSER, headless=True, args=AS_ROOT)
+        yield made
+        made.close()
+
+
+class Opened:
+    """A page that is open, whose console must stay empty, and which asks nobody else."""
+
+    def __init__(self, browser: Any, file: Path, script: str = "", **how: Any) -> None:
+        self.context = browser.new_context(viewport=SIZE, **how)
+        if script:
+            self.context.add_init_script(script)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(10_000)
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text) if message.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(file.as_uri())
+
+    def __enter__(self) -> Any:
+        return self.page
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+        assert self.said == []
+        assert [url for url in self.asked if not OWN.match(url)] == []
+
+
+def turned_on(page: Any) -> None:
+    page.locator("#begin").click()
+    until(lambda: page.locator("#begin").inner_text() == "Sound is on", "no sound begins")
+
+
+def most(page: Any) -> int:
+    """Strings that the page draws now."""
+    return int(page.locator("#focus option").count()) - 1
+
+
+@pytest.mark.parametrize("names", [("sitar",), ("slap-bass",), (NETWORK,)], ids=str)
+def test_the_browser_plays_the_same_bits(names: tuple[str, ...], folder: Path, browser: Any) -> None:
+    told = [[at, data[:2] if data[0] & 0xE0 == 0xC0 else data] for at, data in events(names)]
+    with Opened(browser, page_of(folder, *names) / "index.html") as page:
+        sides = page.evaluate(RENDERED, [told, FRAMES, RATE])
+    sound = np.stack([np.frombuffer(base64.b64decode(side), np.float32) for side in sides], axis=1)
+    assert np.array_equal(sound, expected(*names))
+
+
+def test_a_note_is_heard_and_seen(folder: Path, browser: Any) -> None:
+    with Opened(browser, page_of(folder, "sitar") / "index.html") as page:
+        assert page.evaluate("document.body.dataset.sound") == "none"  # until a gesture
+        still = page.locator("#whole").screenshot()
+        press(page, 54, 400)  # which is one
+        until(lambda: page.locator("#begin").inner_text() == "Sound is on", "no sound begins")
+        press(page, 57, 400)
+        until(lambda: most(page) > 0, "no string is seen")
+        assert page.locator("#whole").screenshot() != still
+        before = count(page)
+        page.wait_for_timeout(500)
+        assert count(page) > before + 5
+        page.locator("#film").click()
+        press(page, 50, 300)
+        until(lambda: page.locator("#scrub").is_visible(), "no film")
+        page.locator("#live").click()
+        page.locator("#silence").click()
+        until(lambda: most(page) == 0, "it goes on")
+
+
+def test_a_knob_turns_and_goes_back(folder: Path, browser: Any) -> None:
+    """What it does to the renderer is tested where there is no page."""
+    with Opened(browser, page_of(folder, "sitar") / "index.html", SPY) as page:
+        slider = page.get_by_role("slider", name="Barrier height")
+        own = page.locator("#dials output").first.inner_text()
+        slider.focus()
+        page.keyboard.press("ArrowLeft")
+        assert page.locator("#dials output").first.inner_text() != own
+        turned_on(page)
+        page.keyboard.down("a")  # a button that has the focus does not keep the keys from playing
+        until(lambda: page.evaluate("told.some(([word, data]) => word === 'midi' && data[1] === 48)"), "no note")
+        page.keyboard.up("a")
+        first = page.evaluate("told.filter(([word]) => word === 'turn')")
+        assert [words[1] for words in first] == [0]  # moved before there was any sound, and heard of all the same
+        slider.dblclick()
+        until(lambda: page.locator("#dials output").first.inner_text() == own, "it does not go back")
+
+
+def test_programs_change_the_string(folder: Path, browser: Any) -> None:
+    with Opened(browser, page_of(folder, "sitar", "slap-bass") / "index.html") as page:
+        assert "Sitar" in page.locator("#name").inner_text()
+        turned_on(page)
+        page.locator("#program").select_option(label="Slap bass")
+        assert page.locator("#name").inner_text() == "Slap bass"
+        page.keyboard.press("a")
+        until(lambda: most(page) > 0, "no string of the other program is seen")
+        assert page.locator("#name").inner_text() == "Slap bass"
+
+
+def test_one_file_plays_too(folder: Path, browser: Any) -> None:
+    file = folder / "single.html"
+    web.write_single(order("prepared"), file)
+    with Opened(browser, file) as page:
+        turned_on(page)
+        press(page, 60)
+        until(lambda: most(page) > 0, "no string is seen")
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("delete window.AudioWorkletNode", "no AudioWorklet"),
+        ("delete window.AudioContext", "no Web Audio"),
+        ("delete window.DecompressionStream", "cannot unpack"),
+        ("delete window.WebAssembly", "no WebAssembly"),
+    ],
+)
+def test_a_browser_that_cannot_is_told_why(script: str, words: str, folder: Path, browser: Any) -> None:
+    with Opened(browser, page_of(folder, "sitar") / "index.html", script) as page:
+        assert words in page.locator("#lost").inner_text()
+        assert page.locator("#begin").is_disabled()
+
+
+def test_where_there_are_no_vectors_the_plain_code_plays(folder: Path, browser: Any) -> None:
+    """The browser is made to refuse code with vectors: the first of the two."""
+    script = "let asked = 0; WebAssembly.validate = () => asked++ > 0;"
+    with Opened(browser, page_of(folder, "sitar") / "index.html", script) as page:
+        sides = page.evaluate(RENDERED, [[[at, data] for at, data in events(("sitar",))], SHORT // 4, RATE])
+    assert np.array_equal(np.frombuffer(base64.b64decode(sides[0]), np.float32), expected("sitar")[: SHORT // 4, 0])
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_it_is_accessible(theme: str, folder: Path, browser: Any) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
+    how = {"color_scheme": theme, "reduced_motion": "reduce"}  # no colour on its way to another one
+    with Opened(browser, page_of(folder, "sitar", "slap-bass") / "index.html", **how) as page:
+        tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+        found = axe.Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}, "preload": False})
+        wrong = [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in found.response["violations"]]
+        assert wrong == []
+        for width in (SIZE["width"] // 2, 390):  # 200 %, and a telephone
+            page.set_viewport_size({"width": width, "height": SIZE["height"] // 2})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width

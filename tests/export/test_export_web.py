@@ -1,0 +1,194 @@
+"""`--format web`: WebAssembly plays what the engine plays, to the last bit; the page is whole, and asks nobody."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from export.exporting import NETWORK, PRESETS, RAGGED, RATE, SECONDS, expected
+from export.paging import SHORT, node, page_of, performed
+
+from engine import cli
+from engine.compiled import INTERPRETED
+from engine.errors import Exit
+from engine.export.web import bundle, piece, wasm
+from engine.synth.instrument import Instrument
+from engine.synth.output import limit_block
+
+pytestmark = [
+    pytest.mark.xdist_group("export"),  # the code is made once
+    pytest.mark.skipif(INTERPRETED, reason="nothing is compiled"),
+]
+NODE = pytest.mark.skipif(node() is None, reason="nothing runs WebAssembly: apt install nodejs")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("web")
+
+
+# --- the sound --------------------------------------------------------------------------------------------------------
+
+
+@NODE
+@pytest.mark.parametrize("names", [*((name,) for name in PRESETS), (NETWORK,), ("sitar", "slap-bass")], ids=str)
+def test_wasm_plays_the_same_bits(names: tuple[str, ...], folder: Path) -> None:
+    sound, said = performed(page_of(folder, *names), names, "exact", "simd", *RAGGED)
+    assert np.array_equal(sound, expected(*names))
+    if names == ("sitar",):
+        assert said["latency"] == Instrument("sitar", RATE).latency
+
+
+@NODE
+@pytest.mark.parametrize("name", ["sitar", "slap-bass"])
+def test_so_it_does_without_vectors(name: str, folder: Path) -> None:
+    sound, _ = performed(page_of(folder, name), (name,), "exact", "plain", 128, frames=SHORT)
+    assert np.array_equal(sound, expected(name)[:SHORT])
+
+
+@NODE
+def test_what_is_heard_is_limited_and_pictures_change_nothing(folder: Path) -> None:
+    page, names = page_of(folder, "sitar"), ("sitar",)
+    live, nothing = performed(page, names, "live", "simd", 128, frames=SHORT)
+    watched, seen = performed(page, names, "watched", "simd", 128, frames=SHORT)
+    wanted = np.ascontiguousarray(expected("sitar")[:SHORT])
+    limit_block(wanted.ctypes.data, SHORT, 2)
+    assert np.array_equal(live, wanted)
+    assert np.array_equal(watched, wanted)
+    assert (nothing["looks"], nothing["films"]) == (0, 0)
+    assert (seen["looks"] > 10 * SECONDS, seen["films"]) == (True, 1)
+
+
+# --- the module -------------------------------------------------------------------------------------------------------
+
+
+def test_an_object_file_becomes_a_module(folder: Path) -> None:
+    """Of a function that calls another, data, and a name that is not to be seen: as LLVM writes them."""
+    text = """target triple = "wasm32-unknown-unknown"
+        @table = internal constant [2 x i32] [i32 5, i32 7]
+        declare double @fmod(double, double)
+        define internal i32 @inner(i32 %n) noinline {
+          %at = getelementptr [2 x i32], ptr @table, i32 0, i32 %n
+          %found = load i32, ptr %at
+          ret i32 %found
+        }
+        define i32 @outer(i32 %n) {
+          %found = call i32 @inner(i32 %n)
+          %more = add i32 %found, 1
+          ret i32 %more
+        }
+        define double @rest(double %a) {
+          %r = frem double %a, 3.0
+          ret double %r
+        }"""
+    made = wasm.module_of(compiled(text), {"outer", "rest"})
+    assert made.data == 8
+    if node() is None:
+        return
+    (folder / "small.wasm").write_bytes(made.content)
+    program = f"""
+        const module = new WebAssembly.Module(require("fs").readFileSync({json.dumps(str(folder / "small.wasm"))}));
+        const memory = new WebAssembly.Memory({{ initial: 1 }});
+        const env = {{ __linear_memory: memory, fmod: (a, b) => a % b,
+          __stack_pointer: new WebAssembly.Global({{ value: "i32", mutable: true }}, 1024),
+          __indirect_function_table: new WebAssembly.Table({{ initial: 0, element: "anyfunc" }}) }};
+        const call = new WebAssembly.Instance(module, {{ env }}).exports;
+        console.log(Object.keys(call).join(), call.outer(0), call.outer(1), call.rest(-7.5));"""
+    said = subprocess.run([str(node()), "-e", program], capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["outer,rest", "6", "8", "-1.5"]
+
+
+def test_what_no_page_has_is_not_asked_for() -> None:
+    text = """target triple = "wasm32-unknown-unknown"
+        declare void @elsewhere()
+        define void @outer() {
+          call void @elsewhere()
+          ret void
+        }"""
+    with pytest.raises(AssertionError, match="elsewhere"):
+        wasm.module_of(compiled(text), {"outer"})
+
+
+def compiled(text: str) -> bytes:
+    """LLVM's own object file."""
+    import llvmlite.binding as llvm
+
+    from engine.lowering import machine
+    from engine.processor import Processor
+
+    found = machine(Processor("mvp", "", "wasm32-unknown-unknown")).emit_object(llvm.parse_assembly(text))
+    assert isinstance(found, bytes)
+    return found
+
+
+# --- the files --------------------------------------------------------------------------------------------------------
+
+
+def test_modules_become_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {
+        "main": 'import { two } from "./leaf.js";\nimport { three as more } from "./leaf.js";\nconst n = two();\n',
+        "leaf": "const own = 1;\nexport function two() {\n  return 2;\n}\nexport const three = 3;\n",
+    }
+    for name, text in files.items():
+        (tmp_path / f"{name}.js").write_text(text.replace(" as more", ""))
+    monkeypatch.setattr(bundle, "OWN", tmp_path)
+    made = bundle.script("main")
+    assert made.index("module_leaf =") < made.index("module_main =")
+    assert "return { two, three };" in made
+    for wrong in ('import leaf from "./leaf.js";\n', "export default 3;\n", 'const a = import("./leaf.js");\n'):
+        (tmp_path / "main.js").write_text(wrong)
+        with pytest.raises(AssertionError, match=r"main\.js"):
+            bundle.script("main")
+    (tmp_path / "main.js").write_text('import { main } from "./main.js";\n')
+    with pytest.raises(AssertionError, match="itself"):
+        bundle.script("main")
+
+
+def test_strings_and_keys_are_the_editors_own() -> None:
+    """No module of a page is there twice."""
+    own = {file.name for file in bundle.OWN.glob("*.js")} - {"main.js", "worklet.js"}
+    assert not own & {file.name for file in bundle.EDITORS.glob("*.js")}
+    used = bundle.script("main")
+    for name in ("stage", "strings", "films", "keys", "knobs", "wheels", "theme", "midi", "frames", "units"):
+        assert f"const module_{name} =" in used
+        assert bundle.source(name).parent == bundle.EDITORS
+    editors = (bundle.EDITORS / "index.html").read_text(encoding="utf-8")
+    assert 'id="whole"' in piece(editors, "strings")
+    assert 'id="keys"' in piece(editors, "hands")
+
+
+def test_the_page_names_no_other_address(folder: Path) -> None:
+    page = page_of(folder, "sitar")
+    for file in ("index.html", "page.css", "jawari.js"):
+        assert not re.findall(r"https?://|//[a-z]+\.[a-z]", (page / file).read_text(encoding="utf-8")), file
+    html = (page / "index.html").read_text(encoding="utf-8")
+    assert "default-src 'none'" in html
+    assert "connect-src" not in html  # so nobody at all may be asked
+    assert sum(file.stat().st_size for file in page.iterdir() if file.name != "events") < 3 << 19
+
+
+def test_one_file_is_the_whole_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["export", "prepared", "--format", "web", "--single"]) == 0
+    assert "wrote prepared.html: " in capsys.readouterr().out
+    made = (tmp_path / "prepared.html").read_text(encoding="utf-8")
+    assert [file.name for file in tmp_path.iterdir()] == ["prepared.html"]
+    assert re.findall(r'(?:src|href)="([^"]*)', made) == [re.search(r'href="(data:[^"]*)', made)[1]]  # the icon
+    assert "Permission is hereby granted" in made
+    assert cli.main(["export", "prepared", "--format", "web", "--single"]) == Exit.FILE
+    assert "exists already" in capsys.readouterr().err
+    assert cli.main(["export", "prepared", "--format", "web", "--single", "--force"]) == 0
+
+
+def test_what_a_page_has_no_use_for_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, said in ((["c", "--single"], "--single"), (["web", "--target", "linux-x86_64"], "--target")):
+        assert cli.main(["export", "prepared", "--format", *words]) == Exit.USAGE
+        told = capsys.readouterr().err
+        assert said in told
+        assert told.count("\n") == 1
