@@ -109,9 +109,15 @@ class Played:
 
 @dataclass(frozen=True)
 class Assembly:
-    """All of an instrument. A key is played by every entry of `played` whose range holds it."""
+    """All of an instrument. A key is played by all entries of `played` whose range holds it, or one of many frets."""
 
     played: tuple[Played, ...]
     sympathetic: tuple[Strung, ...] = ()
     body: Body = field(default_factory=Body)
     coupling: str = COUPLINGS[0]
+
+    def places(self, key: int) -> list[list[Played]]:
+        """Where a key may be played: on all its strings, or on any one of many frets, the nearest open string first."""
+        parts = [part for part in self.played if part.lowest <= key <= part.highest]
+        fretted = sorted((part for part in parts if part.mono), key=lambda part: key - part.lowest)
+        return [[part] for part in fretted] or [parts] * bool(parts)

@@ -108,15 +108,15 @@ def ensemble(
 
 
 def _sound(made: _Gathering, assembly: Assembly, key: int) -> None:
-    """All strings of a key, each struck as its course says; a part's hammer hits all of them."""
+    """All strings of a key, where it is played first, each struck as its course says; a hammer hits all of its part."""
     pitch = made.preset.tuning[key]
     if pitch is None:
         raise SettingError("key", key_to_note(key), "the tuning leaves this key out", "choose another")
-    parts = [part for part in assembly.played if part.lowest <= key <= part.highest]
-    if not parts:
+    places = assembly.places(key)
+    if not places:
         raise silent(made.preset, key, "no string is played by this key")
     first: Sounded | None = None
-    for part in parts:
+    for part in places[0]:
         thrown = None
         for own in _on_key(made.preset, part, key, pitch):
             first = first or own

@@ -123,15 +123,13 @@ def design_choirs(preset: Preset, tuning: Tuning, rate: float, only: Collection[
 
 
 def _places(preset: Preset, a: Assembly, number: int, hz: float, rate: float) -> list[Voiced]:
-    """Where a key may be played: on all its strings, or on any one of many frets, the nearest open string first."""
-    parts = [part for part in a.played if part.lowest <= number <= part.highest]
-    if not parts:
+    """A key in every place where it can be played; or in one, and why not."""
+    lines = {id(part): n for n, part in enumerate((part for part in a.played if part.mono), 1)}
+    found = [
+        replace(_attempted(preset, a, parts, hz, rate), line=lines.get(id(parts[0]), 0)) for parts in a.places(number)
+    ]
+    if not found:
         return [Voiced(hz, None, "no string is played by this key")]
-    lines = [(n, part) for n, part in enumerate((part for part in a.played if part.mono), 1) if part in parts]
-    if not lines:
-        return [_attempted(preset, a, parts, hz, rate)]
-    lines.sort(key=lambda numbered: number - numbered[1].lowest)
-    found = [replace(_attempted(preset, a, [part], hz, rate), line=n) for n, part in lines]
     ready = [place for place in found if place.design is not None]
     return ready or found[:1]
 
