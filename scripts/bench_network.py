@@ -9,6 +9,7 @@ instrument costs that a player holds, as a share of one core in real time at 48 
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from collections.abc import Callable
@@ -189,7 +190,9 @@ def instruments() -> None:
 
 def main() -> None:
     """Print the table."""
-    if "--played" in sys.argv[1:]:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--played", action="store_true", help="what instruments cost that are played")
+    if parser.parse_args().played:
         instruments()
         return
     for rate in (48_000.0, 96_000.0):

@@ -104,7 +104,7 @@ def played(chance: Random) -> Played:
 def fretted(chance: Random, part: Played) -> Played:
     """The same as one string of many frets."""
     legato, keys = chance.choice(MANNERS), chance.choice(["length", "length", "tension"])
-    return replace(part, keys=keys, mono=True, legato=legato, finger=chance.uniform(0.0, 1.0))
+    return replace(part, keys=keys, mono=True, legato=legato, rattles=(), finger=chance.uniform(0.0, 1.0))
 
 
 def body(chance: Random) -> Body:

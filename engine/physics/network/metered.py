@@ -133,7 +133,7 @@ def meter(base: Any, force: Any, knock: Any, book: Ledger) -> None:
             for k in range(s.points.psi.size):
                 book.force[n, point] = s.points.force[k]
                 point += 1
-        if i.flocks:
+        if i.flocks and book.lanes.shape[1]:  # else there is no room for what they hold
             flock_meter.note(i.flock, book.lanes, odd)
             book.sums[0] += flock_meter.meter(
                 i.flock, b, i.per_second, odd, book.lanes, book.strings[n, strings:], book.contact[n, strings:],
