@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
 from engine.compiled import INTERPRETED
 from engine.export.code import renderer
@@ -69,11 +68,7 @@ def preset(name: str) -> Preset:
     """A shipped one, or the whole sitar."""
     if name != NETWORK:
         return load_preset(name)
-    text = (Path(__file__).parents[1] / "preset" / "instruments" / "sitar-full.yaml").read_text(encoding="utf-8")
-    given = yaml.safe_load(text)
-    for string in given["strings"]:
-        string.pop("mono", None)  # which no instrument plays yet
-    return load_preset(given)
+    return load_preset(Path(__file__).parents[1] / "preset" / "instruments" / "sitar-full.yaml")
 
 
 @cache

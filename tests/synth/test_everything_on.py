@@ -40,19 +40,20 @@ print(test_everything_on.digest())
 
 
 def everything() -> Preset:
-    """Its strings in two planes that stretch, with something loose on them and felts, in a room; a string for each key,
-    since what many frets of one string do is shown elsewhere.
+    """Its strings in two planes that stretch, with felts, in a room; the last is one for each key, and something
+    lies loose on it.
     """
     preset = load_preset(SITAR)
     assert preset.assembly is not None
+    last = len(preset.assembly.played) - 1
     planes = (Plane(0.2), Plane(0.2 + 0.5 * np.pi, 0.5, band=4e3))
     played = tuple(
         replace(
             part,
             strung=replace(part.strung, planes=planes, stretching=1e4 * (n == 0), band=8e3),
             felt=Felt(0.2, resistance=1.0),
-            rattles=(Rattle(0.3, 5e-4, 1e-4),),
-            mono=False,
+            mono=part.mono and n != last,
+            rattles=(Rattle(0.3, 5e-4, 1e-4),) * (n == last),
         )
         for n, part in enumerate(preset.assembly.played)
     )
