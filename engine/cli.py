@@ -18,6 +18,7 @@ from engine.commands import devices, edit, export, play, presets, profile, rende
 from engine.commands.common import EPILOG, Help
 from engine.commands.compiling import compiling_shown
 from engine.errors import EngineError, Exit, PhysicsWarning
+from engine.interrupts import met
 from engine.printable import printable
 from engine.terminal import tell
 from engine.versions import VERSION
@@ -62,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return Exit.OTHER
     except KeyboardInterrupt:
         tell("interrupted")
+        met()
         return Exit.INTERRUPTED
 
 

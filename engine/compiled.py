@@ -96,7 +96,8 @@ WORD, INT, LONG, SIZE, DOUBLE, POINTER = (
     types.voidptr,
 )
 # And of numpy: arrays in one piece.
-VECTOR, MATRIX, INTEGERS = types.Array(DOUBLE, 1, "C"), types.Array(DOUBLE, 2, "C"), types.Array(WORD, 1, "C")
+VECTOR, MATRIX, CUBE = (types.Array(DOUBLE, dimensions, "C") for dimensions in (1, 2, 3))
+INTEGERS, SINGLE_ROWS = types.Array(WORD, 1, "C"), types.Array(types.float32, 2, "C")
 
 
 def called_by_c(result: Any, *arguments: Any) -> Callable[[F], F]:

@@ -42,7 +42,11 @@ class _Ear:
     def hear_again(self, number: int) -> None:
         """What was raised has reached nobody."""
         self.last = -inf
-        signal.raise_signal(number)
+        main = threading.main_thread().ident
+        if hasattr(signal, "pthread_kill") and main is not None:
+            signal.pthread_kill(main, number)  # which wakes it up, too
+        else:
+            signal.raise_signal(number)
 
     def hold(self, held: bool) -> None:
         self.held = held
@@ -52,6 +56,12 @@ class _Ear:
 
 
 _ear = _Ear()
+
+
+def met() -> None:
+    """An interrupt is dealt with. One that came through the eval of a text (namedtuple, dataclass) is remembered by
+    Python, which would end itself by the signal at last, until a text is run again."""
+    exec("")
 
 
 def _mind() -> None:

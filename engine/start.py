@@ -34,7 +34,7 @@ def run(work: Callable[[], int]) -> int:
         signal.signal(signal.SIGINT, _end)
     _fill()
     from engine.ending import watch
-    from engine.interrupts import ENDINGS, listen
+    from engine.interrupts import ENDINGS, listen, met
     from engine.terminal import tell
 
     try:
@@ -43,6 +43,7 @@ def run(work: Callable[[], int]) -> int:
         return work()
     except KeyboardInterrupt:  # before or after the command's own time
         tell("interrupted")
+        met()
         return INTERRUPTED
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done and said; Python takes a while to end

@@ -54,6 +54,7 @@ INTERNALS = {
         "numba.core.transforms",
         "numba.core.typed_passes.NativeLowering",
         "numba.core.typed_passes.NopythonRewrites",
+        "numba.core.types.containers.BaseTuple",  # module.py: arrays in a tuple, one by one
         "numba.core.types",
         "numba.core.types.misc.unliteral",
         "numba.core.typing",

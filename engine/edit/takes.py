@@ -9,7 +9,7 @@ programs pass over them, and a render takes the same designs at the same samples
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,7 @@ class Takes:
         self._fall_silent()
         player = self._player
         seat, self._heir = player.place_of(instrument)
+        self._until(lambda: player.seats.desk.parts[seat].since >= 0, "the strings are being made anew; try again")
         facts: dict[str, Any] = {
             "sample_rate": player.sample_rate,
             "bank": [str(preset)],
@@ -110,9 +111,11 @@ class Takes:
             self._take.add(rows[rows[:, 0] >= 0])
             for arrival in arrivals:
                 assert isinstance(arrival.what, Making)
-                told = self._teller.tell(arrival.what, arrival.part, arrival.heir - self._heir + 1)
-                self._take.remark(arrival.sample - self._start, {"edit": told})
-                self._shaped += 1
+                heir = arrival.heir - self._heir + 1
+                if heir > 1:  # else it is what the take began with, or before that
+                    told = self._teller.tell(arrival.what, arrival.part, heir)
+                    self._take.remark(arrival.sample - self._start, {"edit": told})
+                    self._shaped += 1
             self._sound.collect()
 
     def end(self) -> tuple[str, list[Path]]:
@@ -140,10 +143,18 @@ class Takes:
         """End all sound, and wait until every design is as one just made."""
         for channel in range(CHANNELS):
             self._player.send([midi.CONTROL | channel, midi.ALL_SOUND_OFF, 0])
+        players = self._player.instruments
+        self._until(
+            lambda: all(instrument.machine.idle for instrument in players()),
+            "the strings do not fall silent; is the sound card running?",
+        )
+
+    @staticmethod
+    def _until(what: Callable[[], bool], why: str) -> None:
         end = time.monotonic() + QUIET
-        while not all(instrument.machine.idle for instrument in self._player.instruments()):
+        while not what():
             if time.monotonic() > end:
-                raise AskedError("the strings do not fall silent; is the sound card running?")
+                raise AskedError(why)
             time.sleep(0.01)
 
     def _beginning(self, tape: Tape) -> int:

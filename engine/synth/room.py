@@ -8,16 +8,13 @@ sample is made of those before it in one order of sums: blocks decide nothing. E
 from __future__ import annotations
 
 from math import pi, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.compiled import called_by_python, inlined, native
 from engine.elementary import cos, power
 from engine.layout import Integers, Vector, record
 from engine.opened import at
 from engine.synth.output import sound
-
-if TYPE_CHECKING:
-    from engine.preset.room import Room
 
 WAYS = (0.73, 0.87, 1.0, 1.19, 1.41, 1.63, 1.87, 2.17)  # lengths, of the room's: from across to there and back
 DULL = 5e3  # Hz where the decay takes half the time,
@@ -58,8 +55,8 @@ class Echoes:
 room_at = at(Echoes)
 
 
-def design(asked: Room | None, rate: float) -> dict[str, Any]:
-    """By the fields of Echoes; nothing where none is asked for."""
+def design(asked: Any, rate: float) -> dict[str, Any]:
+    """By the fields of Echoes, of a preset's room; nothing where none is asked for."""
     if asked is None:
         return {}
     delay = delays(asked.across, rate)
@@ -103,12 +100,12 @@ def blur(loss: float, frequency: float) -> float:
     return (across - sqrt(max(across * across - most * most, 0.0))) / most if most > 0.0 else 0.0
 
 
-def size_in_bytes(asked: Room | None, rate: float) -> int:
+def size_in_bytes(asked: Any, rate: float) -> int:
     """Of its lines, which are kept twice: as they are and as they were at first."""
     return 0 if asked is None else 16 * sum(delays(asked.across, rate))
 
 
-def cost(asked: Room | None) -> float:
+def cost(asked: Any) -> float:
     """ns a frame, at most."""
     return 0.0 if asked is None else COST
 

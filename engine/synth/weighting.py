@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled import called_by_python
+from engine.compiled import CUBE, MATRIX, SINGLE_ROWS, VECTOR, called_with
 from engine.elementary import power, tan
 from engine.physics.string import Array
 
@@ -41,7 +41,7 @@ def _warped(hz: float, q: float, rate: float) -> tuple[float, float]:
     return k, k / q
 
 
-@called_by_python
+@called_with(SINGLE_ROWS, MATRIX, CUBE, VECTOR)
 def weigh(chunk: Any, filters: Any, state: Any, total: Any) -> None:
     """Add the weighted squares of a chunk to total[0]; state holds two numbers per channel and filter."""
     for channel in range(chunk.shape[1]):

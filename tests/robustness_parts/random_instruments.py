@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from engine.preset.assembly import MANNERS
 from engine.preset.materials import MATERIALS
 from engine.preset.network_keys import EXCITERS, HAMMER, PLECTRUM
 from engine.preset.schema import KEYS
@@ -56,6 +57,8 @@ def _entry(chance: Random, n: int) -> dict[str, Any]:
         low = chance.randint(36, 60)
         entry["played"] = f"{key_to_note(low)}-{key_to_note(low + chance.randint(0, 24))}"
         entry["mono"] = chance.choice(("yes", "no"))
+        if chance.random() < 0.3:
+            entry["legato"], entry["finger"] = chance.choice(MANNERS), number(chance, "strings.finger", 0.05, 2.0)
         for part in ("courses", "damper", "exciter"):
             if chance.random() < 0.3:
                 entry[part] = PARTS[part](chance)
