@@ -37,6 +37,23 @@ settings.register_profile("random", derandomize=False, deadline=None, print_blob
 settings.load_profile("repeatable")
 
 
+# What these files need is made once by a worker and takes minutes. Their marks say so, too, but pytest 9.2 and
+# pytest-xdist 3.8 do not understand each other: no test is in a group there.
+TOGETHER = {"tests/export/": "export", "tests/edit/test_page": "page", "tests/test_packaging.py": "wheel"}
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Have one worker run all of a group."""
+    from xdist.scheduler import LoadGroupScheduling
+
+    class Together(LoadGroupScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            found = (group for files, group in TOGETHER.items() if nodeid.startswith(files))
+            return next(found, None) or str(super()._split_scope(nodeid))
+
+    return Together(config, log) if config.getvalue("dist") == "loadgroup" else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What needs JACK runs in one worker: see live/jack.py."""

@@ -70,7 +70,9 @@ class Takes:
         self._fall_silent()
         player = self._player
         seat, self._heir = player.place_of(instrument)
-        self._until(lambda: player.seats.desk.parts[seat].since >= 0, "the strings are being made anew; try again")
+        self._until(
+            lambda: player.seats.desk.parts[seat].since >= 0, "no block comes from the sound card; is it running?"
+        )
         facts: dict[str, Any] = {
             "sample_rate": player.sample_rate,
             "bank": [str(preset)],

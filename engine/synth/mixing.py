@@ -1,13 +1,14 @@
-"""The sound of an ensemble: its instruments one after the other, each with its gain, in the order of their parts.
+"""The sound of an ensemble: its instruments one after the other, each with its gain, in one order.
 
-A sum in another order would be another sound in its last bits; so who came first decides nothing.
+A sum in another order would be another sound in its last bits. Instruments of a rack come in the order of their parts,
+whoever came first; designs that followed each other in theirs, wherever there was room.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import entry, native, single_rows, store_release
+from engine.compiled import entry, inlined, native, single_rows, store_release
 from engine.opened import address
 from engine.synth.memory import ABSENT, MIXED, PARTS, PLAYING, Desk, desk
 from engine.synth.renderer import play
@@ -37,10 +38,30 @@ def mix(d: Desk, frames: int, out: int) -> None:
         for n in range(frames):
             for c in range(d.outputs):
                 target[n, c] = 0.0
-        for s in range(PARTS):
-            if d.parts[s].state[0] == PLAYING:
-                add(d, s, target)
+        s = next_part(d, -1)
+        while s >= 0:
+            after = next_part(d, s)
+            add(d, s, target)
+            s = after
     d.clock += frames
+
+
+@native
+def next_part(d: Desk, last: int) -> int:
+    """The part that is added after the last one, or -1."""
+    found = -1
+    for s in range(PARTS):
+        part = d.parts[s]
+        if part.state[0] == PLAYING and (last < 0 or follows(d, last, s)) and (found < 0 or follows(d, s, found)):
+            found = s
+    return found
+
+
+@inlined
+def follows(d: Desk, one: int, other: int) -> bool:
+    """Whether one part comes before another."""
+    first, second = d.parts[one].heir, d.parts[other].heir
+    return first < second or (first == second and one < other)
 
 
 @native

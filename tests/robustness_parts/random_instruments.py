@@ -57,8 +57,9 @@ def _entry(chance: Random, n: int) -> dict[str, Any]:
         low = chance.randint(36, 60)
         entry["played"] = f"{key_to_note(low)}-{key_to_note(low + chance.randint(0, 24))}"
         entry["mono"] = chance.choice(("yes", "no"))
-        if chance.random() < 0.3:
-            entry["legato"], entry["finger"] = chance.choice(MANNERS), number(chance, "strings.finger", 0.05, 2.0)
+        slurred = Random(repr(entry))  # the others stay as they were drawn before there were slurs
+        if entry["mono"] == "yes" and slurred.random() < 0.5:
+            entry["legato"], entry["finger"] = slurred.choice(MANNERS), number(slurred, "strings.finger", 0.05, 2.0)
         for part in ("courses", "damper", "exciter"):
             if chance.random() < 0.3:
                 entry[part] = PARTS[part](chance)
