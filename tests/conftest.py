@@ -42,6 +42,7 @@ settings.load_profile("repeatable")
 TOGETHER = {"tests/export/": "export", "tests/edit/test_page": "page", "tests/test_packaging.py": "wheel"}
 
 
+@pytest.hookimpl(optionalhook=True)  # without pytest-xdist nobody asks
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """Have one worker run all of a group."""
     from xdist.scheduler import LoadGroupScheduling
