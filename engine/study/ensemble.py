@@ -11,7 +11,7 @@ from engine.physics.network.parts import Blow, Finger, Hammer, Network, PortLike
 from engine.preset.assembly import Assembly, Blowing, Course, Played, Plucking
 from engine.preset.loader import Preset
 from engine.study.played import silent
-from engine.synth.choirs import Sounded, as_pulse, refuse_unplayed, strung_for
+from engine.synth.choirs import Sounded, as_pulse, refuse_unanswered, refuse_unplayed, strung_for
 from engine.units import hz_to_key, key_to_note
 
 
@@ -86,9 +86,7 @@ def ensemble(
     """
     if as_played:
         refuse_unplayed(preset)
-    if assembly.coupling == "none" and assembly.sympathetic:
-        limit = "strings that nothing couples do not answer each other"
-        raise PhysicsError("coupling", assembly.coupling, limit, "take two-way or one-way, or leave out what answers")
+    refuse_unanswered(assembly)
     made = _Gathering(preset, velocity, rate)
     if key is None:
         for n, part in enumerate(assembly.played):

@@ -65,9 +65,7 @@ def refuse_unplayed(preset: Preset) -> Assembly:
     if preset.model != "modal" or preset.quality == "best":
         asked = ("model", preset.model) if preset.model != "modal" else ("quality", preset.quality)
         raise PhysicsError(*asked, "strings on one bridge are modal, of the common quality", "leave it out")
-    if a.coupling == "none" and a.sympathetic:
-        limit = "strings that nothing couples do not answer each other"
-        raise PhysicsError("coupling", a.coupling, limit, "take two-way or one-way, or leave out what answers")
+    refuse_unanswered(a)
     if a.body.channels > 2:
         raise PhysicsError("body.heard", a.body.channels, "a body is heard in one or two channels", "leave out others")
     shapes = {part.exciter.shape for part in a.played if isinstance(part.exciter, Excitation)}
@@ -83,6 +81,13 @@ def refuse_unplayed(preset: Preset) -> Assembly:
         limit = "a hammer or plectrum stays where it is"
         raise PhysicsError("map.to", "excitation.position", limit, "map something else")
     return a
+
+
+def refuse_unanswered(a: Assembly) -> None:
+    """Refuse strings that are to answer where nothing couples them."""
+    if a.coupling == "none" and a.sympathetic:
+        limit = "strings that nothing couples do not answer each other"
+        raise PhysicsError("coupling", a.coupling, limit, "take two-way or one-way, or leave out what answers")
 
 
 def _refuse_part(where: str, part: Played) -> None:
