@@ -37,8 +37,8 @@ settings.register_profile("random", derandomize=False, deadline=None, print_blob
 settings.load_profile("repeatable")
 
 
-# What these files need is made once by a worker and takes minutes. Their marks say so, too, but pytest 9.2 and
-# pytest-xdist 3.8 do not understand each other: no test is in a group there.
+# What these files need is made once by a worker and takes minutes. By file, since marks (xdist_group) are not seen
+# where pytest 9.2 and pytest-xdist 3.8 meet: no test is in a group there.
 TOGETHER = {"tests/export/": "export", "tests/edit/test_page": "page", "tests/test_packaging.py": "wheel"}
 
 

@@ -17,8 +17,6 @@ from packaging.requirements import Requirement
 import engine
 from engine import compiled, processor
 
-pytestmark = pytest.mark.xdist_group("wheel")  # it is built once
-
 ROOT = Path(__file__).parent.parent
 PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
 OUT_OF_REACH = (

@@ -38,7 +38,6 @@ Event = tuple[int, list[int]]
 
 COMPILER = shutil.which("cc")
 NEEDED = [
-    pytest.mark.xdist_group("export"),  # the code is made once
     pytest.mark.skipif(INTERPRETED, reason="nothing is compiled"),
     pytest.mark.skipif(sys.platform != "linux", reason="programs are linked and run as Linux does"),
     pytest.mark.skipif(COMPILER is None, reason="there is no C compiler: apt install gcc libc6-dev"),

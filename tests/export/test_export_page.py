@@ -20,7 +20,6 @@ from engine.export import web
 pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'jawari[dev]'")
 
 pytestmark = [
-    pytest.mark.xdist_group("export"),
     pytest.mark.skipif(INTERPRETED, reason="nothing is compiled"),
     pytest.mark.skipif(BROWSER is None, reason=f"needs a browser: none of {', '.join(BROWSERS)} is here"),
 ]

@@ -19,10 +19,7 @@ from engine.export.web import bundle, piece, wasm
 from engine.synth.instrument import Instrument
 from engine.synth.output import limit_block
 
-pytestmark = [
-    pytest.mark.xdist_group("export"),  # the code is made once
-    pytest.mark.skipif(INTERPRETED, reason="nothing is compiled"),
-]
+pytestmark = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 NODE = pytest.mark.skipif(node() is None, reason="nothing runs WebAssembly: apt install nodejs")
 
 

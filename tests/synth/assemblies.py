@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from engine.physics.string import Loss, String
 from engine.preset.assembly import Assembly, Blowing, Course, Felt, Played, Plucking, Rattle
 from engine.preset.loader import Preset, load_preset
 from engine.preset.playing import Controller
+from engine.synth.instrument import Instrument
 
 LOSS = Loss(0.6, 6.5e-3, 0.0, 5e-6)
 PLUCK = Excitation(0.85, 1.0, 2e-3)
@@ -121,3 +124,18 @@ PLAYED = {
         sympathetic=taraf(),
     ),
 }
+
+
+def made_once(presets: Mapping[str, Preset], rate: float) -> Callable[[str], Instrument]:
+    """Their instruments by name, as new each time, though each is designed only once."""
+
+    @cache
+    def designed(name: str) -> Instrument:
+        return Instrument(presets[name], rate)
+
+    def made(name: str) -> Instrument:
+        instrument = designed(name)
+        instrument.reset()
+        return instrument
+
+    return made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from robustness_parts.random_assemblies import random_assembly
 from robustness_parts.random_music import random_music
 from robustness_parts.random_presets import few_keys
-from synth.assemblies import PLAYED, PLUCK, baj, of, taraf
+from synth.assemblies import PLAYED, PLUCK, baj, made_once, of, taraf
 from synth.playing import Event, bend, blocks, cc, off, on, raw, render, schedule
 
 from engine import messages as midi
@@ -42,15 +41,7 @@ from engine.synth.routing import hand_on
 RATE = 48_000
 
 
-@cache
-def _made(name: str) -> Instrument:
-    return Instrument(PLAYED[name], RATE)
-
-
-def instrument(name: str) -> Instrument:
-    made = _made(name)
-    made.reset()
-    return made
+instrument = made_once(PLAYED, RATE)
 
 
 def joint(inst: Instrument) -> Joint:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from math import log2
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from synth.assemblies import BODY, PLUCK, baj, of
+from synth.assemblies import BODY, PLUCK, baj, made_once, of
 from synth.playing import Event, bend, blocks, cc, off, on, raw, render, schedule
 from synth.test_bridged import energy, joint, rough
 
@@ -59,15 +58,7 @@ PRESETS = {
 }
 
 
-@cache
-def _made(name: str) -> Instrument:
-    return Instrument(PRESETS[name], RATE)
-
-
-def instrument(name: str) -> Instrument:
-    made = _made(name)
-    made.reset()
-    return made
+instrument = made_once(PRESETS, RATE)
 
 
 def after(inst: Instrument, events: list[Event], frames: int) -> Instrument:
