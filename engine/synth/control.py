@@ -30,7 +30,7 @@ def obey(m: Machine, message: int) -> None:
     if midi.begins_note(message):
         note_on(m, channel, first, second)
     elif midi.ends_note(message):
-        note_off(m, channel, first, second if kind == midi.NOTE_OFF else frets.MODERATE)
+        note_off(m, channel, first, second if kind == midi.NOTE_OFF and second > 0 else frets.MODERATE)
     elif kind == midi.CONTROL:
         control(m, channel, first, second)
     elif kind == midi.PRESSURE:

@@ -15,7 +15,7 @@ from engine.synth.voices import bent, departure, set_moving, strike, work_on
 
 HAMMERED = 0.95  # of its length: where a finger strikes a string that ends under it
 RANK = 1 << 60  # apart, so that notes may be counted between two of them
-MODERATE = 64  # the velocity of a key that is let go and does not say how
+MODERATE = 64  # the velocity of a key that is let go and does not say how, or says 0, as most keyboards do
 
 
 @native

@@ -101,6 +101,17 @@ def test_a_slurred_note_has_the_pitch_of_its_key(name: str, first: int, second: 
     assert inst.report()["peak_voices"] == 1
 
 
+def test_a_key_let_go_without_a_velocity_pulls_moderately_and_its_string_ends() -> None:
+    """Most keyboards let go with velocity 0, whatever they feel: a pull of no force would take for ever."""
+    notes, inst = [(0, on(54)), (2000, on(59))], instrument("one")
+    told = render(inst, [*notes, (4000, [0x80, 59, 64])], 8000)
+    for untold in ([0x80, 59, 0], [0x90, 59, 0]):
+        inst = instrument("one")
+        assert (render(inst, [*notes, (4000, untold)], 8000) == told).all()
+    render(inst, [(0, off(54))], 10 * RATE)
+    assert sounding(inst) == []
+
+
 @pytest.mark.parametrize("name", ["one", "jawari"])
 @pytest.mark.parametrize("interval", [1, 2, 4, 7, 12])
 def test_a_finger_gives_no_energy_but_by_its_blow(name: str, interval: int) -> None:
