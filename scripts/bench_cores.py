@@ -169,7 +169,7 @@ def counted(slices: list[Any], period: float) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--preset", default="sitar")
+    parser.add_argument("--preset", default="sitar-string")
     parser.add_argument("--oversample", type=int, metavar="N", help="default: the preset's")
     parser.add_argument("--block-size", type=int, default=128, metavar="N")
     parser.add_argument("--seconds", type=float, default=8.0, help="for each number of strings (8)")

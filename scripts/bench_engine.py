@@ -42,7 +42,7 @@ KEYS = [36 + k for k in range(25)]  # C2 to C4, around C3
 
 def instrument(oversample: int, polyphony: int) -> engine.Instrument:
     """The sitar with 10 contact points and strings that ring on."""
-    preset = engine.load_preset("sitar", {"barrier.points": 10})
+    preset = engine.load_preset("sitar-string", {"barrier.points": 10})
     return engine.Instrument(preset, RATE, BLOCK, oversample, polyphony)
 
 
@@ -142,7 +142,7 @@ def moving_over_resting(seconds: float) -> float:
     return float(np.median(ratios))
 
 
-START = "import engine; engine.Instrument('sitar'); print('ready', flush=True)"
+START = "import engine; engine.Instrument('sitar-string'); print('ready', flush=True)"
 
 
 def starts() -> tuple[float, float, float]:

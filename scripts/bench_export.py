@@ -180,7 +180,7 @@ def measured(name: str, seconds: float, rounds: int, browser: bool, folder: Path
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--presets", nargs="+", default=["sitar", "tanpura", "prepared", "slap-bass"])
+    parser.add_argument("--presets", nargs="+", default=["sitar-string", "tanpura-string", "prepared", "slap-bass"])
     parser.add_argument("--seconds", type=float, default=8.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--browser", action="store_true")

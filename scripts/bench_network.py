@@ -135,7 +135,7 @@ def instrument(
     `asleep`: once all of it has rung out.
     """
     (over,) = played(185.0).ports
-    preset = load_preset("sitar", {"barrier.points": 7})
+    preset = load_preset("sitar-string", {"barrier.points": 7})
     one = Played(Strung(wire(0.88, 0.3e-3, 185.0), ports=(over,)), exciter=PLUCK, lowest=36, highest=72)
     sympathetic = tuple(replace(own, excitation=None) for own in taraf(2, 10e3).strings) if hub else ()
     if not alone:

@@ -43,7 +43,7 @@ NOTE = engine.Note(key=54, velocity=100, start=0.0, duration=4.0)  # F#3, the si
 
 def string() -> Figure:
     """The sitar's string over one period, and the same shapes where it wraps around its bridge."""
-    preset = engine.load_preset("sitar")
+    preset = engine.load_preset("sitar-string")
     problem = preset.problem
     period = 1.0 / problem.string.pitch
     run = {"seconds": 4.0 * period, "sample_rate": RATE, "oversample": 4}
@@ -71,7 +71,7 @@ def string() -> Figure:
 
 def spectrograms() -> Figure:
     """One note with and without the bridge."""
-    preset = engine.load_preset("sitar")
+    preset = engine.load_preset("sitar-string")
     free = replace(preset, problem=replace(preset.problem, barrier=None), controllers=())
     figure = Figure(figsize=(9.0, 3.2), layout="constrained", facecolor=PAPER)
     for axes, one, title in zip(figure.subplots(1, 2, sharey=True), (preset, free), ("over its bridge", "without")):

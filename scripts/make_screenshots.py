@@ -35,7 +35,7 @@ def main() -> None:
         "-m",
         "engine.cli",
         "edit",
-        "sitar",
+        "sitar-string",
         "--no-browser",
         "--device",
         "none",

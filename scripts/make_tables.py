@@ -126,7 +126,7 @@ def scales() -> str:
 
 
 READING = Reading(
-    preset="sitar",
+    preset="sitar-string",
     device="Scarlett 2i2",
     rate=48_000.0,
     block_size=128,

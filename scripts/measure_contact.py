@@ -39,7 +39,7 @@ VARIANTS = ("shipped", "alone", "explicit", "explicit alone")
 
 def problem(points: int, force: float) -> Problem:
     """The sitar's string, heard by its body."""
-    given = load_preset("sitar").problem
+    given = load_preset("sitar-string").problem
     return replace(
         given,
         barrier=replace(given.barrier, points=points),  # type: ignore[type-var]

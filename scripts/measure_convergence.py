@@ -57,8 +57,8 @@ HALF = 48  # samples on either side that the filter at 20 kHz looks at
 STEPS = round(SECONDS * RATE) + HALF  # at 48 kHz
 PASSES = 7
 
-# The string and bridge of presets/sitar.yaml as they were when this was first measured, written out: the judge stays
-# where it is when the preset moves.
+# The string and bridge of presets/sitar-string.yaml as they were when this was first measured, written out: the judge
+# stays where it is when the preset moves.
 SITAR = Problem(
     String(0.88, 5.55e-4, 58.8357, 7.95e-5, Loss(0.6, 6.5e-3, 0.0, 5.0e-6)),
     Barrier(Polynomial((0.0, 0.0, -0.75)), 0.0, 0.03, 7),

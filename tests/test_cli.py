@@ -21,7 +21,7 @@ from engine.errors import EngineError
 from engine.study.simulate import SCHEMES
 
 ROOT = Path(__file__).parent.parent
-QUICK = ("simulate", "tanpura", "--seconds", "2 ms")
+QUICK = ("simulate", "tanpura-string", "--seconds", "2 ms")
 COLD = "jawari: compiling for this machine, once; up to 25 seconds\n"  # said by whichever test comes first
 
 
@@ -112,7 +112,7 @@ def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_simulate_writes_arrays_and_a_figure(tmp_path: Path) -> None:
     done = jawari(
-        *("simulate", "sitar", "--seconds", "5 ms", "--snapshots", "1 ms", "3 ms", "--oversample", "4"),
+        *("simulate", "sitar-string", "--seconds", "5 ms", "--snapshots", "1 ms", "3 ms", "--oversample", "4"),
         *("--set", "string.length=60 cm", "--set", "pickups.0.at=0", "--sample-rate", "44100"),
         *("-o", str(tmp_path / "run.npz"), "--plot", str(tmp_path / "run.png")),
     )
@@ -122,7 +122,7 @@ def test_simulate_writes_arrays_and_a_figure(tmp_path: Path) -> None:
     assert "Sitar: modal, 882 steps at 176400 Hz" in done.stdout
     assert "balance kept to" in done.stdout
     direct = engine.simulate(
-        "sitar", 5e-3, 44_100, 4, snapshots=[1e-3, 3e-3], overrides=["string.length=60 cm", "pickups.0.at=0"]
+        "sitar-string", 5e-3, 44_100, 4, snapshots=[1e-3, 3e-3], overrides=["string.length=60 cm", "pickups.0.at=0"]
     )
     with np.load(tmp_path / "run.npz") as saved:
         assert (saved["pickups"] == direct.pickups).all()
@@ -147,7 +147,7 @@ def test_figures_of_every_kind_of_barrier(
 
 def test_summary_tells_peaks_in_order(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, *QUICK, "--set", "pickups=[{at: 0.2}, {at: 1, kind: bridge_force}]")
-    sim = engine.simulate("tanpura", 2e-3, overrides=["pickups=[{at: 0.2}, {at: 1, kind: bridge_force}]"])
+    sim = engine.simulate("tanpura-string", 2e-3, overrides=["pickups=[{at: 0.2}, {at: 1, kind: bridge_force}]"])
     assert code == 0
     lines = out.splitlines()
     assert lines[1].split() == ["displacement", "at", "0.2", "peak", f"{np.abs(sim.pickups[:, 0]).max():.4g}"]
@@ -182,7 +182,7 @@ def test_every_flag_reaches_simulate(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_a_warning_is_a_note(capsys: pytest.CaptureFixture[str]) -> None:
     many = ("--set", "barrier.points=200")  # more than the sitar's modes tell apart
-    code, out, err = run(capsys, "simulate", "sitar", *many, "--seconds", "1 ms", "--oversample", "1")
+    code, out, err = run(capsys, "simulate", "sitar-string", *many, "--seconds", "1 ms", "--oversample", "1")
     assert code == 0
     assert out
     (line,) = err.splitlines()
@@ -212,9 +212,21 @@ REFUSED = {
     "negative tension": ((*QUICK, "--set", "string.tension=-1 N"), 4, "string.tension = -1 N: must be at least"),
     "pickup off the string": ((*QUICK, "--set", "pickups.0.at=2"), 4, "pickups.0.at = 2: must be at most 1; lower it"),
     "force outside": ((*QUICK, "--set", "excitation.position=-0.1"), 4, "excitation.position = -0.1: must be"),
-    "seconds without sense": (("simulate", "tanpura", "--seconds", "soon"), 2, "--seconds = soon: must be a time in s"),
-    "no seconds": (("simulate", "tanpura", "--seconds", "0"), 2, "seconds = 0: must be above 0; give a duration"),
-    "wrong unit": (("simulate", "tanpura", "--seconds", "3 mm"), 2, "--seconds = 3 mm: must be a time in s, not in mm"),
+    "seconds without sense": (
+        ("simulate", "tanpura-string", "--seconds", "soon"),
+        2,
+        "--seconds = soon: must be a time in s",
+    ),
+    "no seconds": (
+        ("simulate", "tanpura-string", "--seconds", "0"),
+        2,
+        "seconds = 0: must be above 0; give a duration",
+    ),
+    "wrong unit": (
+        ("simulate", "tanpura-string", "--seconds", "3 mm"),
+        2,
+        "--seconds = 3 mm: must be a time in s, not in mm",
+    ),
     "snapshot outside": ((*QUICK, "--snapshots", "3 ms"), 2, "snapshots = 0.003: outside the run, 0 to"),
     "unknown scheme": ((*QUICK, "--scheme", "magic"), 2, "scheme = magic: must be one of fd, modal"),
     "precision": ((*QUICK, "--precision", "float8"), 2, "precision = float8: must be float64 or float32"),
@@ -280,7 +292,7 @@ def test_wrong_usage_is_exit_code_2(words: tuple[str, ...], capsys: pytest.Captu
 
 
 def test_the_exit_code_reaches_the_shell() -> None:
-    done = jawari("simulate", "tanpura", "--set", "string.tension=-1")
+    done = jawari("simulate", "tanpura-string", "--set", "string.tension=-1")
     assert done.returncode == 4
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""

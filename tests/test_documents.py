@@ -144,11 +144,11 @@ def test_every_command_is_one(text: str) -> None:
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files that the commands of documents are about."""
-    shutil.copy(ROOT / "presets" / "sitar.yaml", tmp_path / "mine.yaml")
+    shutil.copy(ROOT / "presets" / "sitar-string.yaml", tmp_path / "mine.yaml")
     (tmp_path / "duo.yaml").write_text(
         "rack: Duo\nparts: [{preset: plain}, {preset: mine.yaml, program: 2}]\n", encoding="utf-8"
     )
-    facts = {"sample_rate": 48_000, "bank": ["plain", "sitar"]}
+    facts = {"sample_rate": 48_000, "bank": ["plain", "sitar-string"]}
     for file in ("song.mid", "take.mid"):
         song = mido.MidiFile(ticks_per_beat=480)
         on, off = (mido.Message(kind, note=57, time=time) for kind, time in (("note_on", 0), ("note_off", 200)))
@@ -421,7 +421,7 @@ def test_tables_are_fresh(file: Path) -> None:
 def test_every_table_is_somewhere_and_stale_ones_are_noticed() -> None:
     found = [part for text in TEXTS.values() for _, part, _ in tables.PART.findall(text)]
     assert sorted(found) == sorted(tables.PARTS)
-    text = TEXTS[ROOT / "README.md"].replace("sitar", "guitar")
+    text = TEXTS[ROOT / "README.md"].replace("sitar-string", "guitar")
     assert tables.made(text) != text
 
 

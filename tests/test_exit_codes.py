@@ -24,62 +24,62 @@ MISTAKES: dict[Exit, str] = {
     Exit.USAGE: """
         fly
         play --nonsense
-        render sitar --nonsense
-        profile sitar --nonsense
+        render sitar-string --nonsense
+        profile sitar-string --nonsense
         simulate
         presets fly
         presets check
         devices --nonsense
         render
         profile
-        play sitar --seconds abc
-        play sitar --sample-rate abc
-        play sitar --latency abc
-        play sitar --midi-delay abc
-        render sitar --tail abc
-        render sitar --start abc
-        render sitar --end abc
-        render sitar --sample-rate abc
-        render sitar --gain abc
-        render sitar --normalize abc
-        profile sitar --seconds abc
-        profile sitar --sample-rate abc
-        profile sitar --tolerance abc
-        simulate sitar --seconds abc
-        simulate sitar --sample-rate abc
-        simulate sitar --snapshots abc
-        simulate sitar --band abc
-        simulate sitar --release 'mode 1 abc'
-        presets show sitar --sample-rate abc
-        play sitar --seconds -1
-        play sitar --block-size 1
-        play sitar --channel 17
-        play sitar --midi-delay '9 s'
-        play sitar --polyphony 0
-        play sitar --oversample 3000
-        render sitar --tail -1
-        render sitar --sample-rate '1 Hz'
-        render sitar --block-size 0
-        render sitar --polyphony 257
-        render sitar --oversample 3000
-        render sitar --channel 17
-        profile sitar --seconds -1
-        profile sitar --sample-rate '1 Hz'
-        profile sitar --polyphony 257
-        simulate sitar --seconds -1
-        simulate sitar --sample-rate 1
-        simulate sitar --oversample 3000
-        simulate sitar --snapshots '9 s'
-        simulate sitar --scheme magic
-        simulate sitar --precision float8
-        presets show sitar --sample-rate '1 Hz'
+        play sitar-string --seconds abc
+        play sitar-string --sample-rate abc
+        play sitar-string --latency abc
+        play sitar-string --midi-delay abc
+        render sitar-string --tail abc
+        render sitar-string --start abc
+        render sitar-string --end abc
+        render sitar-string --sample-rate abc
+        render sitar-string --gain abc
+        render sitar-string --normalize abc
+        profile sitar-string --seconds abc
+        profile sitar-string --sample-rate abc
+        profile sitar-string --tolerance abc
+        simulate sitar-string --seconds abc
+        simulate sitar-string --sample-rate abc
+        simulate sitar-string --snapshots abc
+        simulate sitar-string --band abc
+        simulate sitar-string --release 'mode 1 abc'
+        presets show sitar-string --sample-rate abc
+        play sitar-string --seconds -1
+        play sitar-string --block-size 1
+        play sitar-string --channel 17
+        play sitar-string --midi-delay '9 s'
+        play sitar-string --polyphony 0
+        play sitar-string --oversample 3000
+        render sitar-string --tail -1
+        render sitar-string --sample-rate '1 Hz'
+        render sitar-string --block-size 0
+        render sitar-string --polyphony 257
+        render sitar-string --oversample 3000
+        render sitar-string --channel 17
+        profile sitar-string --seconds -1
+        profile sitar-string --sample-rate '1 Hz'
+        profile sitar-string --polyphony 257
+        simulate sitar-string --seconds -1
+        simulate sitar-string --sample-rate 1
+        simulate sitar-string --oversample 3000
+        simulate sitar-string --snapshots '9 s'
+        simulate sitar-string --scheme magic
+        simulate sitar-string --precision float8
+        presets show sitar-string --sample-rate '1 Hz'
         export
         export sitar
-        export sitar --format xyz
-        export sitar --format c --rates abc
-        export sitar --format c --rates ''
-        export sitar --format c --rates '48 kHz, 1 Hz'
-        export sitar --format c --target amiga
+        export sitar-string --format xyz
+        export sitar-string --format c --rates abc
+        export sitar-string --format c --rates ''
+        export sitar-string --format c --rates '48 kHz, 1 Hz'
+        export sitar-string --format c --target amiga
     """,
     Exit.PRESET: """
         play song.mid
@@ -106,50 +106,50 @@ MISTAKES: dict[Exit, str] = {
         presets show broken.yaml
         presets check broken.yaml
         export broken.yaml --format c
-        play sitar --set strin.length=1
-        render sitar --set strin.length=1
-        profile sitar --set strin.length=1
-        simulate sitar --set strin.length=1
-        presets show sitar --set strin.length=1
-        play sitar --tuning abc
-        render sitar --tuning abc
-        play sitar --tuning nowhere.scl
-        render sitar --tuning nowhere.scl
+        play sitar-string --set strin.length=1
+        render sitar-string --set strin.length=1
+        profile sitar-string --set strin.length=1
+        simulate sitar-string --set strin.length=1
+        presets show sitar-string --set strin.length=1
+        play sitar-string --tuning abc
+        render sitar-string --tuning abc
+        play sitar-string --tuning nowhere.scl
+        render sitar-string --tuning nowhere.scl
     """,
     Exit.PHYSICS: f"""
-        play sitar --set {HEAVY}
-        render sitar --set {HEAVY}
-        profile sitar --set {HEAVY}
-        simulate sitar --set {HEAVY}
-        export sitar --set {HEAVY} --format c
+        play sitar-string --set {HEAVY}
+        render sitar-string --set {HEAVY}
+        profile sitar-string --set {HEAVY}
+        simulate sitar-string --set {HEAVY}
+        export sitar-string --set {HEAVY} --format c
         export heavy.yaml --format c
-        presets show sitar --set {HEAVY}
+        presets show sitar-string --set {HEAVY}
         presets check heavy.yaml
         play heavy.yaml
     """,
     Exit.FIGURE: """
-        simulate sitar --plot x.xyz
-        profile sitar --plot x.xyz
+        simulate sitar-string --plot x.xyz
+        profile sitar-string --plot x.xyz
     """,
     Exit.FILE: """
-        render sitar -o nowhere/a.wav
-        render sitar -o a.xyz
-        render sitar --report nowhere/a.json
-        play sitar --record nowhere/a.mid
-        profile sitar --json nowhere/a.json
-        profile sitar --plot nowhere/a.png
-        simulate sitar -o nowhere/a.npz
-        simulate sitar --plot nowhere/a.png
-        export sitar --format c -o nowhere/a
-        export sitar --format c -o broken.yaml
-        export sitar --format c -o . --force
+        render sitar-string -o nowhere/a.wav
+        render sitar-string -o a.xyz
+        render sitar-string --report nowhere/a.json
+        play sitar-string --record nowhere/a.mid
+        profile sitar-string --json nowhere/a.json
+        profile sitar-string --plot nowhere/a.png
+        simulate sitar-string -o nowhere/a.npz
+        simulate sitar-string --plot nowhere/a.png
+        export sitar-string --format c -o nowhere/a
+        export sitar-string --format c -o broken.yaml
+        export sitar-string --format c -o . --force
     """,
     Exit.NOTES: """
-        render sitar --midi none.mid
-        render sitar --midi broken.yaml
-        render sitar --notes abc
-        play sitar --demo --notes none.mid
-        play sitar --demo --notes abc
+        render sitar-string --midi none.mid
+        render sitar-string --midi broken.yaml
+        render sitar-string --notes abc
+        play sitar-string --demo --notes none.mid
+        play sitar-string --demo --notes abc
     """,
 }
 LINES = [(code, line.strip()) for code, lines in MISTAKES.items() for line in lines.strip().splitlines()]
@@ -189,15 +189,15 @@ def test_a_card_that_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         raise DeviceError(f"no card is called {wanted}")
 
     monkeypatch.setattr(cards, "choose", refuse)
-    assert ended("play sitar --device abc") == ended("devices") == Exit.CARD
+    assert ended("play sitar-string --device abc") == ended("devices") == Exit.CARD
 
 
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("matplotlib.backends.backend_agg", "simulate sitar --plot a.png"),
-        ("matplotlib.backends.backend_agg", "profile sitar --plot a.png"),
-        ("soundfile", "render sitar -o a.flac"),
+        ("matplotlib.backends.backend_agg", "simulate sitar-string --plot a.png"),
+        ("matplotlib.backends.backend_agg", "profile sitar-string --plot a.png"),
+        ("soundfile", "render sitar-string -o a.flac"),
     ],
 )
 def test_a_library_that_is_missing(module: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,10 +210,12 @@ def test_a_portaudio_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(portaudio, "_state", portaudio._State())
     monkeypatch.setattr(portaudio, "places", list)
-    assert ended("play sitar --device abc") == ended("devices") == Exit.LIBRARY
+    assert ended("play sitar-string --device abc") == ended("devices") == Exit.LIBRARY
 
 
-@pytest.mark.parametrize("line", ["render sitar", "profile sitar", "simulate sitar", "presets check sitar", "devices"])
+@pytest.mark.parametrize(
+    "line", ["render sitar-string", "profile sitar-string", "simulate sitar-string", "presets check sitar", "devices"]
+)
 def test_an_interrupt(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt

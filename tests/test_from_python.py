@@ -142,7 +142,7 @@ def test_everything_says_in_one_line_what_it_is() -> None:
         assert "\n" not in repr(thing)
 
 
-@pytest.mark.parametrize("name", ["sitar", "tanpura", "slap-bass", "prepared", "plain"])
+@pytest.mark.parametrize("name", ["sitar-string", "tanpura-string", "slap-bass", "prepared", "plain"])
 def test_shipped_presets_say_where_they_are_from(name: str) -> None:
     preset = engine.load_preset(name)
     assert repr(preset).endswith(f"{name}.yaml>")

@@ -171,7 +171,7 @@ def test_arrays_of_design_go_through_the_door_and_all_others_by_themselves(
 
 
 def test_a_tuple_of_arrays_goes_through_the_door() -> None:
-    c = modal.design(load_preset("sitar").problem, 48_000.0).coefficients
+    c = modal.design(load_preset("sitar-string").problem, 48_000.0).coefficients
     again = c._replace(**{name: np.zeros_like(getattr(c, name)) for name in ("answer", "ahead", "response")})
     modal.answer.py_func(again, np.zeros(c.forward.size))
     for name in ("answer", "ahead", "response"):

@@ -82,7 +82,7 @@ def test_the_wheel_carries_the_engine_and_nothing_else(wheel: Path) -> None:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     sources = {str(f.relative_to(ROOT)) for f in (ROOT / "engine").rglob("*.py")}
     presets = {f"engine/presets/{f.name}" for f in (ROOT / "presets").iterdir() if f.is_file()}
-    assert any(name.endswith("sitar.yaml") for name in presets)
+    assert any(name.endswith("sitar-string.yaml") for name in presets)
     named = {"jawari/__init__.py", "jawari/py.typed"}
     brought = {name for name in names if name.startswith("engine/shipped/")}
     page = {str(f.relative_to(ROOT)) for f in (ROOT / "engine").rglob("page/*")}
@@ -162,13 +162,13 @@ def test_the_wheel_tells_licence_python_and_command(wheel: Path) -> None:
 
 def test_an_installed_engine_finds_its_presets_and_plays(installed: Path) -> None:
     program = (
-        "import engine; preset = engine.load_preset('sitar');"
+        "import engine; preset = engine.load_preset('sitar-string');"
         "sim = engine.simulate(preset, 1e-3); sound = sim.energy_drift < 1e-10;"
         "print(engine.__file__, preset.source, sound, sep='\\n')"
     )
     file, source, sound = python(installed, "-c", program).splitlines()
     assert Path(file).parent == installed / "engine"
-    assert Path(source) == installed / "engine" / "presets" / "sitar.yaml"
+    assert Path(source) == installed / "engine" / "presets" / "sitar-string.yaml"
     assert sound == "True"
 
 

@@ -85,8 +85,8 @@ def test_show_tells_everything(name: str, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_json_holds_the_closed_forms(capsys: pytest.CaptureFixture[str]) -> None:
-    found = facts(capsys, "sitar", "--sample-rate", "44.1 kHz", "--set", "oversample=4")
-    string = load_preset("sitar").problem.string
+    found = facts(capsys, "sitar-string", "--sample-rate", "44.1 kHz", "--set", "oversample=4")
+    string = load_preset("sitar-string").problem.string
     assert found["sample_rate"] == 44_100.0
     assert found["rate"] == 176_400.0
     # §5.4, written out.
@@ -126,8 +126,8 @@ def test_a_grid_halves_with_every_octave(capsys: pytest.CaptureFixture[str]) -> 
     # place, on a grid that is coarser by a tenth (grid.py).
     assert [low / high for low, high in pairwise(sizes[:5])] == pytest.approx([2.0, 2.0, 2.0 * 1.1, 2.0], rel=0.05)
     assert found["loss_error"] == 0.0  # s0 and s2 are realised as they are
-    assert 0.0 < facts(capsys, "sitar", "--set", "model=fd")["loss_error"] < 0.1
-    assert facts(capsys, "sitar")["loss_error"] is None
+    assert 0.0 < facts(capsys, "sitar-string", "--set", "model=fd")["loss_error"] < 0.1
+    assert facts(capsys, "sitar-string")["loss_error"] is None
 
 
 def test_a_silent_key_says_why(capsys: pytest.CaptureFixture[str]) -> None:
@@ -155,15 +155,15 @@ def test_a_string_that_touches_nothing(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_the_sitars_points_and_their_note(capsys: pytest.CaptureFixture[str]) -> None:
-    found = facts(capsys, "sitar", "--set", "barrier.points=10")["touching"]
+    found = facts(capsys, "sitar-string", "--set", "barrier.points=10")["touching"]
     assert found["points"] == 10
     assert found["stiffness"] == pytest.approx([1e8 * 3e-3] * 2)
     assert (found["first"], found["last"]) == pytest.approx((1.5e-3, 28.5e-3))
     assert found["duration"] == pytest.approx(pi * sqrt(found["mass"] / 3e5), rel=1e-12)
     assert found["samples"] == pytest.approx(found["duration"] * 96_000)
-    crowded = run(capsys, "show", "sitar", "--set", "barrier.points=500")[1]
+    crowded = run(capsys, "show", "sitar-string", "--set", "barrier.points=500")[1]
     assert "contact points 0.06 mm apart, but" in crowded
-    assert "apart, but" not in run(capsys, "show", "sitar", "--set", "barrier.points=2")[1]
+    assert "apart, but" not in run(capsys, "show", "sitar-string", "--set", "barrier.points=2")[1]
 
 
 @pytest.mark.parametrize(("exponent", "integral"), [(1.0, pi / 2), (1.1, 1.547694), (1.5, 1.471638), (2.3, 1.369625)])
@@ -176,7 +176,8 @@ def test_contact_lasts_as_the_power_law_says(exponent: float, integral: float) -
 
 
 @pytest.mark.parametrize(("name", "scheme"), [
-    ("prepared", modal), ("tanpura", modal), ("slap-bass", modal), ("sitar", modal), ("sitar", finite_difference),
+    ("prepared", modal), ("tanpura-string", modal), ("slap-bass", modal), ("sitar-string", modal),
+    ("sitar-string", finite_difference),
 ])  # fmt: skip
 def test_the_mass_at_a_contact_is_what_the_kernel_moves(name: str, scheme: Any) -> None:
     """A newton on the resting string, at the place of the shortest contact, for one step: k^2 / m."""
@@ -192,7 +193,7 @@ def test_the_mass_at_a_contact_is_what_the_kernel_moves(name: str, scheme: Any) 
 
 
 def test_an_obstacle_between_nodes_moves_both() -> None:
-    problem = load_preset("tanpura").problem
+    problem = load_preset("tanpura-string").problem
     spacing = finite_difference.design(problem, 2 * RATE).grid.spacing
 
     def mass(x: float) -> float:
@@ -237,7 +238,7 @@ def test_check_prints_every_mistake(tmp_path: Path, capsys: pytest.CaptureFixtur
     wrong.write_text("string: {length: -1 m, density: 1e-3, tension: 100}\nnam: x\n")
     good = tmp_path / "good.yaml"
     good.write_text("name: Fine\nmodel: fd\nstring: {length: 1 m, density: 1e-3, tension: 100}\n")
-    code, out, err = run(capsys, "check", str(good), str(wrong), "sitar", str(tmp_path / "absent.yaml"))
+    code, out, err = run(capsys, "check", str(good), str(wrong), "sitar-string", str(tmp_path / "absent.yaml"))
     assert (code, err) == (PresetError.exit_code, "")
     assert [line for line in out.splitlines() if ": note: " not in line] == [
         f"{good}: good (Fine, fd at 48000 Hz)",
@@ -307,10 +308,10 @@ def test_keys_are_the_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(("words", "code", "message"), [
     (("sitarr",), 3, "preset: sitarr is not shipped; did you mean sitar?"),
-    (("sitar", "--set", "string.lenght=1"), 3, "--set: string.lenght = 1: there is no such key; "),
-    (("sitar", "--sample-rate", "fast"), 2, "--sample-rate = fast: must be a frequency in Hz; "),
-    (("sitar", "--sample-rate", "999"), 2, "sample rate = 999: must be 1000 to 768000 Hz; try 48000"),
-    (("sitar", "--sample-rate", "1 GHz"), 2, "sample rate = 1e+09: must be 1000 to 768000 Hz; "),
+    (("sitar-string", "--set", "string.lenght=1"), 3, "--set: string.lenght = 1: there is no such key; "),
+    (("sitar-string", "--sample-rate", "fast"), 2, "--sample-rate = fast: must be a frequency in Hz; "),
+    (("sitar-string", "--sample-rate", "999"), 2, "sample rate = 999: must be 1000 to 768000 Hz; try 48000"),
+    (("sitar-string", "--sample-rate", "1 GHz"), 2, "sample rate = 1e+09: must be 1000 to 768000 Hz; "),
     (("plain", "--set", "string.length=1 mm"), 4, "Plain string at 48000 Hz: string = first mode 853360 Hz "),
     (("plain", "--set", "tuning=jus"), 3, "--set: tuning = jus: jus must be equal, just, "),
 ])  # fmt: skip
@@ -322,7 +323,7 @@ def test_mistakes_are_one_line(words: tuple[str, ...], code: int, message: str, 
 
 
 def test_wrong_usage_is_argparses(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (["show"], ["check"], ["nonsense"], ["show", "sitar", "--jsn"]):
+    for words in (["show"], ["check"], ["nonsense"], ["show", "sitar-string", "--jsn"]):
         with pytest.raises(SystemExit) as leaving:
             cli.main(["presets", *words])
         assert leaving.value.code == 2

@@ -20,7 +20,7 @@ PLAIN = (ROOT / "presets" / "plain.yaml").read_text(encoding="utf-8")
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("sitar – रागः", "sitar – रागः"),
+        ("sitar-string – रागः", "sitar-string – रागः"),
         (TITLE, r"\x1b]0;owned\x07"),
         ("a\nb\tc\r\x7f\x9b", r"a\nb\tc\r\x7f\x9b"),
         ("over\u202eride\u2028", r"over\u202eride\u2028"),

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 ROOT = Path(__file__).parent.parent
 LINE = "jawari: interrupted\n"
 COLD = "jawari: compiling for this machine, once; up to 25 seconds\n"
-QUICK = ["simulate", "tanpura", "--seconds", "2 ms"]
+QUICK = ["simulate", "tanpura-string", "--seconds", "2 ms"]
 
 # Interrupts itself as the n-th module is looked for: the same place on a fast machine and on a slow one.
 AT_IMPORT = """
@@ -126,7 +126,7 @@ def test_an_interrupt_at_any_time(delay: float) -> None:
 
 def test_an_interrupt_while_it_compiles(tmp_path: Path) -> None:
     """LLVM holds the main thread for seconds: another one ends the process."""
-    process = begin(AT_TIME, "simulate", "sitar", "--seconds", "2 ms", cache=tmp_path)
+    process = begin(AT_TIME, "simulate", "sitar-string", "--seconds", "2 ms", cache=tmp_path)
     assert process.stderr is not None
     assert process.stderr.readline() == COLD
     time.sleep(1.0)
@@ -138,7 +138,7 @@ def test_an_interrupt_while_it_compiles(tmp_path: Path) -> None:
 @pytest.mark.parametrize("script", ["render.py", "play.py"])
 def test_scripts_are_interrupted_alike(script: str) -> None:
     process = subprocess.Popen(
-        [sys.executable, str(ROOT / "scripts" / script), "sitar"], text=True,
+        [sys.executable, str(ROOT / "scripts" / script), "sitar-string"], text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(ROOT)}, preexec_fn=lambda: signal.alarm(60),
     )  # fmt: skip
@@ -182,7 +182,7 @@ def test_names_are_what_they_were() -> None:
         "from engine.recording import record, summarise; import engine.recording;"
         "assert engine.recording.record is engine.study.recording.record is record;"
         "assert set(engine.__all__) <= set(dir(engine)) and engine.__version__;"
-        "from engine import *; load_preset('sitar')"
+        "from engine import *; load_preset('sitar-string')"
     )
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
     with pytest.raises(AttributeError, match="no attribute 'simulat'"):

@@ -18,13 +18,13 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editing]:
     """On the virtual card where there is one; else the page plays."""
     folder = tmp_path_factory.mktemp("page")
     if MISSING:
-        running = Editing(folder, "sitar", "--device", "none")
+        running = Editing(folder, "sitar-string", "--device", "none")
         yield running
         running.end()
         return
     with jack_server(folder, period=128) as server:
         watched = {"LD_PRELOAD": str(guard.library())} if guard.ON and not guard.missing() else {}
-        running = Editing(folder, "sitar", environment={**server.environment, **watched})
+        running = Editing(folder, "sitar-string", environment={**server.environment, **watched})
         yield running
         ended = running.end()
         assert ended == 0, f"{ended}: {running.said}"  # under the guard, no page made the sound card's thread wait

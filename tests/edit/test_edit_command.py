@@ -41,7 +41,7 @@ def test_arguments_that_are_wrong(
 
 def test_a_rack_is_no_preset(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rack = tmp_path / "duo.yaml"
-    rack.write_text("rack: Duo\nparts: [{preset: sitar}]\n", encoding="utf-8")
+    rack.write_text("rack: Duo\nparts: [{preset: sitar-string}]\n", encoding="utf-8")
     assert cli.main(["edit", str(rack)]) == Exit.USAGE
     assert "is a rack; edit one of its presets" in capsys.readouterr().err
 

@@ -40,7 +40,7 @@ def script() -> ModuleType:
 def test_no_more_blocks_are_late_with_a_page_than_without(capsys: pytest.CaptureFixture[str]) -> None:
     measure = script()
     for _ in range(TIMES):
-        found = measure.busy("sitar", SECONDS, SLICE)
+        found = measure.busy("sitar-string", SECONDS, SLICE)
         (watched, alone), (blocks, control) = found["lost"], found["blocks"]
         with capsys.disabled():
             print(f"\nlate: {watched} of {blocks} with a page, {alone} of {control} without", end="")

@@ -31,7 +31,7 @@ RATE = 48_000
 SECONDS = float(os.environ.get("JAWARI_EXPORT_SECONDS", "0.4"))  # of music; 20 for the long run
 FRAMES = int(SECONDS * RATE)
 RAGGED = (1, 64, 333, 128, 1024, 5, 8192)  # sizes of blocks
-PRESETS = ("sitar", "tanpura", "prepared", "slap-bass")  # the last one is a grid
+PRESETS = ("sitar-string", "tanpura-string", "prepared", "slap-bass")  # the last one is a grid
 LOWEST = 35  # key of the music
 NETWORK = "sitar-full"  # four strings that are played and thirteen that answer, on one bridge, and a body
 Event = tuple[int, list[int]]
@@ -108,7 +108,7 @@ def expected(*names: str) -> Any:
 def built(folder: Path, target: str | None = None, compiler: str | None = COMPILER, *flags: str) -> Path:
     """The player, and beside it the header."""
     source, made = Path(__file__).with_name("player.c"), folder / f"player-{target or here()}"
-    (folder / "jawari.h").write_text(header(rack("sitar"), dials(rack("sitar")), (RATE,)))
+    (folder / "jawari.h").write_text(header(rack("sitar-string"), dials(rack("sitar-string")), (RATE,)))
     (folder / "code.o").write_bytes(code(target))
     words = ["-O1", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-pthread", f"-I{folder}", *flags]
     command = [str(compiler), *words, "-o", str(made), str(source), str(folder / "code.o"), "-lm"]

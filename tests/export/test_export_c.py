@@ -67,7 +67,7 @@ def test_a_program_plays_the_same_bits_on_every_level(name: str, folder: Path) -
 
 
 def test_several_presets_are_programs(folder: Path) -> None:
-    names = ("sitar", "slap-bass")
+    names = ("sitar-string", "slap-bass")
     sound, _ = played([str(built(folder))], names, folder, 0, 1, 1, 256)
     assert np.array_equal(sound, expected(*names))
 
@@ -90,7 +90,7 @@ def test_the_processor_decides_the_level(processor: str, level: int, folder: Pat
     assert np.array_equal(sound, expected("plain")[:short])
 
 
-@pytest.mark.parametrize("name", ["sitar", "slap-bass"])
+@pytest.mark.parametrize("name", ["sitar-string", "slap-bass"])
 def test_arm_plays_the_same_bits(name: str, folder: Path) -> None:
     compiler, emulator = shutil.which("aarch64-linux-gnu-gcc"), shutil.which("qemu-aarch64")
     if not compiler or not emulator:
@@ -185,8 +185,8 @@ def test_a_full_ring_says_so_and_takes_the_message_later(folder: Path) -> None:
 
 
 def test_latency_is_the_instruments(folder: Path) -> None:
-    made = Opened(folder, image_of("sitar"))
-    assert made.code.jawari_latency(made.at) == Instrument("sitar", RATE).latency > 0
+    made = Opened(folder, image_of("sitar-string"))
+    assert made.code.jawari_latency(made.at) == Instrument("sitar-string", RATE).latency > 0
 
 
 @pytest.mark.parametrize(("number", "value", "controller", "share"), [(0, -5e-5, 1, 0.5), (1, 1e-3, 74, 6 / 7)])
@@ -194,7 +194,7 @@ def test_a_parameter_stands_where_its_controller_would(
     number: int, value: float, controller: int, share: float, folder: Path
 ) -> None:
     """Of the sitar: the barrier's height by the wheel, the pluck's duration by controller 74."""
-    made, inst = Opened(folder, image_of("sitar")), Instrument("sitar", RATE)
+    made, inst = Opened(folder, image_of("sitar-string")), Instrument("sitar-string", RATE)
     assert made.code.jawari_turn(made.at, number, value) == 1
     made.send(0, 0x90, 54, 100)
     outs = {"turned": made.run(400)}
@@ -210,12 +210,12 @@ def test_a_parameter_stands_where_its_controller_would(
 
 
 def test_a_parameter_that_is_none_or_no_number_moves_nothing(folder: Path) -> None:
-    made = Opened(folder, image_of("sitar"))
+    made = Opened(folder, image_of("sitar-string"))
     assert [made.code.jawari_turn(made.at, n, 1.0) for n in (-1, 3, 1 << 30)] == [0, 0, 0]
     assert [made.code.jawari_turn(made.at, 0, v) for v in (float("nan"), float("inf"))] == [0, 0]
     assert [made.code.jawari_take(made.at, n) for n in (-1, 1, 128, 1 << 30)] == [0, 0, 0, 0]
     made.send(0, 0x90, 54, 100)
-    untouched = Opened(folder, image_of("sitar"))
+    untouched = Opened(folder, image_of("sitar-string"))
     untouched.send(0, 0x90, 54, 100)
     assert np.array_equal(made.run(3000), untouched.run(3000))
     made.code.jawari_turn(made.at, 0, 1e9)  # beyond its range: at its end
@@ -253,7 +253,7 @@ def test_random_messages_and_parameters_do_no_harm(folder: Path) -> None:
 
 
 def test_a_part_that_is_taken_plays(folder: Path) -> None:
-    both, alone = Opened(folder, image_of("sitar", "slap-bass")), Opened(folder, image_of("slap-bass"))
+    both, alone = Opened(folder, image_of("sitar-string", "slap-bass")), Opened(folder, image_of("slap-bass"))
     assert both.code.jawari_take(both.at, 1) == 1
     for made in (both, alone):
         made.send(0, 0x93, 50, 90)

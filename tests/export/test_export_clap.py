@@ -97,12 +97,14 @@ def as_midi(programs: int = 1) -> list[Row]:
     return [(at, (MIDI, packed(*data), 0, 0), 0.0) for at, data in music(programs=programs) if at < FRAMES]
 
 
-@pytest.mark.parametrize("names", [("sitar",), ("slap-bass",), (NETWORK,), ("sitar", "slap-bass")], ids=str)
+@pytest.mark.parametrize(
+    "names", [("sitar-string",), ("slap-bass",), (NETWORK,), ("sitar-string", "slap-bass")], ids=str
+)
 def test_a_host_hears_what_the_engine_plays(names: tuple[str, ...], folder: Path) -> None:
     sound, said = heard(host(folder), plugin(folder, *names), as_midi(len(names)), 4)
     assert np.array_equal(sound, expected(*names))
-    if names == ("sitar",):
-        assert f"latency {Instrument('sitar', RATE).latency}" in said
+    if names == ("sitar-string",):
+        assert f"latency {Instrument('sitar-string', RATE).latency}" in said
         assert "0 Barrier height: 0 mm" in said
 
 
@@ -126,7 +128,7 @@ def test_under_the_sanitizers_nothing_is_wrong(folder: Path) -> None:
 
 
 def played(events: list[tuple[int, list[int]]], frames: int = FRAMES) -> Any:
-    inst, out = Instrument("sitar", RATE), np.zeros((frames, 2), np.float32)
+    inst, out = Instrument("sitar-string", RATE), np.zeros((frames, 2), np.float32)
     for at, data in events:
         assert inst.schedule(at, data)
     inst.run(out)
@@ -160,9 +162,9 @@ def test_each_note_has_an_expression_of_its_own(folder: Path) -> None:
         (3001, [0x93, 50, 127]),
         (5000, [0x83, 50, 0]),
     ]
-    sound, _ = heard(host(folder), plugin(folder, "sitar"), rows, 3)
+    sound, _ = heard(host(folder), plugin(folder, "sitar-string"), rows, 3)
     assert np.array_equal(sound, played(midi))
-    alone, _ = heard(host(folder), plugin(folder, "sitar"), [row for row in rows if row[1][0] != EXPRESSION], 1)
+    alone, _ = heard(host(folder), plugin(folder, "sitar-string"), [row for row in rows if row[1][0] != EXPRESSION], 1)
     assert not np.array_equal(alone, sound)
 
 
@@ -172,7 +174,7 @@ def test_more_notes_than_channels_share_them(folder: Path) -> None:
     zone = [(0, [0xB0, 101, 0]), (0, [0xB0, 100, 6]), (0, [0xB0, 6, 15])]
     midi = [(n * 10, [0x90 | n % 15 + 1, 40 + n, 64]) for n in range(20)]
     midi += [(2000 + n, [0x80 | n % 15 + 1, 40 + n, 0]) for n in range(20)]
-    sound, _ = heard(host(folder), plugin(folder, "sitar"), rows, 2)
+    sound, _ = heard(host(folder), plugin(folder, "sitar-string"), rows, 2)
     assert np.array_equal(sound, played([*zone, *midi]))
 
 
@@ -181,13 +183,16 @@ def test_more_notes_than_channels_share_them(folder: Path) -> None:
 
 def test_a_parameter_turns_on_its_frame(folder: Path) -> None:
     library(folder.parent)  # the same code, called by hand
-    made, keys = Opened(folder.parent, image_of("sitar")), {dial.key: dial.number for dial in dials(rack("sitar"))}
+    made, keys = (
+        Opened(folder.parent, image_of("sitar-string")),
+        {dial.key: dial.number for dial in dials(rack("sitar-string"))},
+    )
     number = PARAMETERS["barrier.height"].number
     turns = [(777, -2e-5), (3000, -8e-5), (3001, 1e9)]  # the last one beyond the end
     rows: list[Row] = [(0, (MIDI, packed(0x90, 54, 100), 0, 0), 0.0)]
     rows += [(at, (PARAMETER, number, -1, -1), value) for at, value in turns]
     rows += [(4000, (PARAMETER, number, -1, -1), float("nan")), (4000, (PARAMETER, 4711, -1, -1), 1.0)]
-    sound, _ = heard(host(folder), plugin(folder, "sitar"), rows, 1)
+    sound, _ = heard(host(folder), plugin(folder, "sitar-string"), rows, 1)
     made.send(0, 0x90, 54, 100)
     pieces, now = [], 0
     for at, value in turns:
@@ -200,16 +205,16 @@ def test_a_parameter_turns_on_its_frame(folder: Path) -> None:
 
 def test_a_program_is_a_parameter(folder: Path) -> None:
     rows: list[Row] = [(0, (PARAMETER, clap.PROGRAM, -1, -1), 1.0), (1, (ON, 1, 0, 50), 90 / 127)]
-    sound, said = heard(host(folder), plugin(folder, "sitar", "slap-bass"), rows, 1)
+    sound, said = heard(host(folder), plugin(folder, "sitar-string", "slap-bass"), rows, 1)
     assert f"{clap.PROGRAM} Program: Slap bass" in said
     rows[0] = (0, (PARAMETER, clap.PROGRAM, -1, -1), 0.0)
-    other, _ = heard(host(folder), plugin(folder, "sitar", "slap-bass"), rows, 1)
+    other, _ = heard(host(folder), plugin(folder, "sitar-string", "slap-bass"), rows, 1)
     assert sound.any()
     assert not np.array_equal(sound, other)
 
 
 def test_the_plugin_has_one_symbol_and_no_more_files_than_it_says(folder: Path) -> None:
-    there = plugin(folder, "sitar")
+    there = plugin(folder, "sitar-string")
     assert {file.name for file in there.parent.iterdir()} - {"events"} == {
         *("LICENSE", "README.md", "jawari.image", "sitar.clap")
     }

@@ -78,7 +78,7 @@ def played(program: Path, folder: Path, names: tuple[str, ...], times: int, *set
     return np.frombuffer(done.stdout, np.float32).reshape(2, -1).T
 
 
-@pytest.mark.parametrize("name", ["sitar", "tanpura", "prepared", "slap-bass"])
+@pytest.mark.parametrize("name", ["sitar-string", "tanpura-string", "prepared", "slap-bass"])
 def test_a_host_hears_what_the_engine_plays(name: str, folder: Path) -> None:
     """Activated three times; guard.c watches, and ends a host whose plugin asks for memory or the system."""
     around = {} if guard.missing() else {"LD_PRELOAD": str(guard.library())}
@@ -87,7 +87,7 @@ def test_a_host_hears_what_the_engine_plays(name: str, folder: Path) -> None:
 
 
 def test_several_presets_are_programs_by_midi_and_by_a_port(folder: Path) -> None:
-    names = ("sitar", "slap-bass")
+    names = ("sitar-string", "slap-bass")
     assert np.array_equal(played(host(folder), folder, names, 1), expected(*names))
     other = played(host(folder), folder, names, 1, f"{ports(*names) - 1}=1")
     assert np.array_equal(other, expected(*names))  # the music begins with program changes, which come later
@@ -132,7 +132,7 @@ def test_a_dial_moves_what_its_controller_does(folder: Path) -> None:
 
 
 def test_a_bundle_has_no_more_than_it_says(folder: Path) -> None:
-    there = bundle(folder, "sitar")
+    there = bundle(folder, "sitar-string")
     files = {"LICENSE", "README.md", "jawari.image", "jawari.so", "jawari.ttl", "manifest.ttl"}
     assert {path.name for path in there.iterdir()} == files
     if shutil.which("nm"):
@@ -143,7 +143,7 @@ def test_a_bundle_has_no_more_than_it_says(folder: Path) -> None:
 
 
 def test_ports_are_the_movable_parameters(folder: Path) -> None:
-    text = (bundle(folder, "sitar") / "jawari.ttl").read_text()
+    text = (bundle(folder, "sitar-string") / "jawari.ttl").read_text()
     found = re.findall(r'lv2:symbol "(\w+)".*?lv2:default (\S+) .*?lv2:minimum (\S+) .*?lv2:maximum (\S+)', text, re.S)
     shown = {symbol: tuple(map(float, ends)) for symbol, *ends in found}
     assert shown["barrier_height"] == (0.0, pytest.approx(-0.1), 0.0)  # mm
@@ -157,7 +157,7 @@ def test_the_validators_find_no_error(folder: Path) -> None:
     """LV2's own, over a bundle with programs and one without."""
     if not shutil.which("lv2_validate") or not shutil.which("sord_validate"):
         pytest.skip("nothing validates bundles: apt install lv2-dev sordi")
-    for there in (bundle(folder, "sitar", "slap-bass"), bundle(folder, "sitar")):
+    for there in (bundle(folder, "sitar-string", "slap-bass"), bundle(folder, "sitar-string")):
         files = [str(there / name) for name in ("manifest.ttl", "jawari.ttl")]
         done = subprocess.run(["lv2_validate", *files], capture_output=True, text=True, check=False)
         said = done.stdout + done.stderr
@@ -172,9 +172,9 @@ def test_the_validators_find_no_error(folder: Path) -> None:
 def test_lilv_knows_the_plugin_and_its_presets(folder: Path, tmp_path: Path) -> None:
     if not shutil.which("lv2info"):
         pytest.skip("nothing tells what hosts see: apt install lilv-utils")
-    shutil.copytree(bundle(folder, "sitar", "slap-bass"), tmp_path / "rack.lv2")
+    shutil.copytree(bundle(folder, "sitar-string", "slap-bass"), tmp_path / "rack.lv2")
     around = {**os.environ, "LV2_PATH": f"{tmp_path}:/usr/lib/lv2"}
-    name = lv2.uri(order("sitar", "slap-bass"))
+    name = lv2.uri(order("sitar-string", "slap-bass"))
     done = subprocess.run(["lv2info", name], capture_output=True, text=True, check=True, env=around)
     assert "Has latency:       yes" in done.stdout
     shown = re.search(r"Presets:\s*\n((?:\t .*\n)+)", done.stdout)

@@ -100,7 +100,7 @@ def most(page: Any) -> int:
     return int(page.locator("#focus option").count()) - 1
 
 
-@pytest.mark.parametrize("names", [("sitar",), ("slap-bass",), (NETWORK,)], ids=str)
+@pytest.mark.parametrize("names", [("sitar-string",), ("slap-bass",), (NETWORK,)], ids=str)
 def test_the_browser_plays_the_same_bits(names: tuple[str, ...], folder: Path, browser: Any) -> None:
     told = [[at, data[:2] if data[0] & 0xE0 == 0xC0 else data] for at, data in events(names)]
     with Opened(browser, page_of(folder, *names) / "index.html") as page:
@@ -110,7 +110,7 @@ def test_the_browser_plays_the_same_bits(names: tuple[str, ...], folder: Path, b
 
 
 def test_a_note_is_heard_and_seen(folder: Path, browser: Any) -> None:
-    with Opened(browser, page_of(folder, "sitar") / "index.html") as page:
+    with Opened(browser, page_of(folder, "sitar-string") / "index.html") as page:
         assert page.evaluate("document.body.dataset.sound") == "none"  # until a gesture
         still = page.locator("#whole").screenshot()
         press(page, 54, 400)  # which is one
@@ -131,7 +131,7 @@ def test_a_note_is_heard_and_seen(folder: Path, browser: Any) -> None:
 
 def test_a_knob_turns_and_goes_back(folder: Path, browser: Any) -> None:
     """What it does to the renderer is tested where there is no page."""
-    with Opened(browser, page_of(folder, "sitar") / "index.html", SPY) as page:
+    with Opened(browser, page_of(folder, "sitar-string") / "index.html", SPY) as page:
         slider = page.get_by_role("slider", name="Barrier height")
         own = page.locator("#dials output").first.inner_text()
         slider.focus()
@@ -148,7 +148,7 @@ def test_a_knob_turns_and_goes_back(folder: Path, browser: Any) -> None:
 
 
 def test_programs_change_the_string(folder: Path, browser: Any) -> None:
-    with Opened(browser, page_of(folder, "sitar", "slap-bass") / "index.html") as page:
+    with Opened(browser, page_of(folder, "sitar-string", "slap-bass") / "index.html") as page:
         assert "Sitar" in page.locator("#name").inner_text()
         turned_on(page)
         page.locator("#program").select_option(label="Slap bass")
@@ -177,7 +177,7 @@ def test_one_file_plays_too(folder: Path, browser: Any) -> None:
     ],
 )
 def test_a_browser_that_cannot_is_told_why(script: str, words: str, folder: Path, browser: Any) -> None:
-    with Opened(browser, page_of(folder, "sitar") / "index.html", script) as page:
+    with Opened(browser, page_of(folder, "sitar-string") / "index.html", script) as page:
         assert words in page.locator("#lost").inner_text()
         assert page.locator("#begin").is_disabled()
 
@@ -185,16 +185,18 @@ def test_a_browser_that_cannot_is_told_why(script: str, words: str, folder: Path
 def test_where_there_are_no_vectors_the_plain_code_plays(folder: Path, browser: Any) -> None:
     """The browser is made to refuse code with vectors: the first of the two."""
     script = "let asked = 0; WebAssembly.validate = () => asked++ > 0;"
-    with Opened(browser, page_of(folder, "sitar") / "index.html", script) as page:
-        sides = page.evaluate(RENDERED, [[[at, data] for at, data in events(("sitar",))], SHORT // 4, RATE])
-    assert np.array_equal(np.frombuffer(base64.b64decode(sides[0]), np.float32), expected("sitar")[: SHORT // 4, 0])
+    with Opened(browser, page_of(folder, "sitar-string") / "index.html", script) as page:
+        sides = page.evaluate(RENDERED, [[[at, data] for at, data in events(("sitar-string",))], SHORT // 4, RATE])
+    assert np.array_equal(
+        np.frombuffer(base64.b64decode(sides[0]), np.float32), expected("sitar-string")[: SHORT // 4, 0]
+    )
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
 def test_it_is_accessible(theme: str, folder: Path, browser: Any) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
     how = {"color_scheme": theme, "reduced_motion": "reduce"}  # no colour on its way to another one
-    with Opened(browser, page_of(folder, "sitar", "slap-bass") / "index.html", **how) as page:
+    with Opened(browser, page_of(folder, "sitar-string", "slap-bass") / "index.html", **how) as page:
         tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
         found = axe.Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}, "preload": False})
         wrong = [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in found.response["violations"]]

@@ -19,7 +19,7 @@ from engine.export.knobs import dials
 
 MESSAGES = int(os.environ.get("JAWARI_EXPORT_MESSAGES", "8000"))
 OPENINGS = 1000 if MESSAGES > 100_000 else 60
-PLAYED = [("sitar", "slap-bass"), (NETWORK,)]
+PLAYED = [("sitar-string", "slap-bass"), (NETWORK,)]
 pytestmark = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 CHECKS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 

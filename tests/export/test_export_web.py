@@ -32,16 +32,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @NODE
-@pytest.mark.parametrize("names", [*((name,) for name in PRESETS), (NETWORK,), ("sitar", "slap-bass")], ids=str)
+@pytest.mark.parametrize("names", [*((name,) for name in PRESETS), (NETWORK,), ("sitar-string", "slap-bass")], ids=str)
 def test_wasm_plays_the_same_bits(names: tuple[str, ...], folder: Path) -> None:
     sound, said = performed(page_of(folder, *names), names, "exact", "simd", *RAGGED)
     assert np.array_equal(sound, expected(*names))
-    if names == ("sitar",):
-        assert said["latency"] == Instrument("sitar", RATE).latency
+    if names == ("sitar-string",):
+        assert said["latency"] == Instrument("sitar-string", RATE).latency
 
 
 @NODE
-@pytest.mark.parametrize("name", ["sitar", "slap-bass"])
+@pytest.mark.parametrize("name", ["sitar-string", "slap-bass"])
 def test_so_it_does_without_vectors(name: str, folder: Path) -> None:
     sound, _ = performed(page_of(folder, name), (name,), "exact", "plain", 128, frames=SHORT)
     assert np.array_equal(sound, expected(name)[:SHORT])
@@ -49,10 +49,10 @@ def test_so_it_does_without_vectors(name: str, folder: Path) -> None:
 
 @NODE
 def test_what_is_heard_is_limited_and_pictures_change_nothing(folder: Path) -> None:
-    page, names = page_of(folder, "sitar"), ("sitar",)
+    page, names = page_of(folder, "sitar-string"), ("sitar-string",)
     live, nothing = performed(page, names, "live", "simd", 128, frames=SHORT)
     watched, seen = performed(page, names, "watched", "simd", 128, frames=SHORT)
-    wanted = np.ascontiguousarray(expected("sitar")[:SHORT])
+    wanted = np.ascontiguousarray(expected("sitar-string")[:SHORT])
     limit_block(wanted.ctypes.data, SHORT, 2)
     assert np.array_equal(live, wanted)
     assert np.array_equal(watched, wanted)
@@ -159,7 +159,7 @@ def test_strings_and_keys_are_the_editors_own() -> None:
 
 
 def test_the_page_names_no_other_address(folder: Path) -> None:
-    page = page_of(folder, "sitar")
+    page = page_of(folder, "sitar-string")
     for file in ("index.html", "page.css", "jawari.js"):
         assert not re.findall(r"https?://|//[a-z]+\.[a-z]", (page / file).read_text(encoding="utf-8")), file
     html = (page / "index.html").read_text(encoding="utf-8")

@@ -25,7 +25,7 @@ from engine.files.errors import FileError
 from engine.files.target import check_target, named
 
 ROOT = Path(__file__).parents[2]
-NOTES = ("sitar", "--notes", "C4:0:1", "--tail", "1")  # 576 kB at 24 bits
+NOTES = ("sitar-string", "--notes", "C4:0:1", "--tail", "1")  # 576 kB at 24 bits
 POSIX = pytest.mark.skipif(os.name == "nt", reason="only POSIX has such names, pipes, devices and limits")
 
 
@@ -150,10 +150,10 @@ def test_a_report_on_standard_output_is_nothing_but_json(said: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "told"),
     [
-        ("sitar -o - --report -", 6, "standard output: would be written 2 times"),
-        ("sitar -o - --report /dev/stdout", 6, "standard output: would be written 2 times"),
-        ("sitar -o - --stems key", 2, "--stems makes several files, and standard output takes one"),
-        ("sitar tanpura -o -", 6, "standard output: is not a folder"),
+        ("sitar-string -o - --report -", 6, "standard output: would be written 2 times"),
+        ("sitar-string -o - --report /dev/stdout", 6, "standard output: would be written 2 times"),
+        ("sitar-string -o - --stems key", 2, "--stems makes several files, and standard output takes one"),
+        ("sitar-string tanpura-string -o -", 6, "standard output: is not a folder"),
     ],
 )
 def test_standard_output_takes_one_thing(options: str, code: int, told: str, said: Run) -> None:
@@ -379,7 +379,7 @@ def test_a_full_disk_loses_nothing(
     assert f"{name}: cannot be written (" in done.lines[0]
     assert contents(disk) == ([name] if old else [])
     assert old is None or (disk / name).read_bytes() == old
-    assert said("sitar", "--notes", "C4:0:.1", "--tail", "0", "-o", disk / name, "--force").code == 0
+    assert said("sitar-string", "--notes", "C4:0:.1", "--tail", "0", "-o", disk / name, "--force").code == 0
     assert soundfile.info(disk / name).frames == 4800
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.live.meter import SILENCE, BegunNote, Level, Load, Reading, SoundingString
 
 READING = Reading(
-    preset="sitar",
+    preset="sitar-string",
     device="USB Audio",
     rate=48_000.0,
     block_size=128,

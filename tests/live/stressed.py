@@ -104,7 +104,7 @@ def comes_first() -> bool:
 @contextmanager
 def sounding(player: Player) -> Iterator[Stream]:
     """The program's own way to the card."""
-    player.change(Instrument("sitar", RATE, BLOCK, polyphony=len(KEYS)))
+    player.change(Instrument("sitar-string", RATE, BLOCK, polyphony=len(KEYS)))
     stream = Stream(player, choose(), BLOCK)
     stream.start()
     try:
@@ -153,7 +153,7 @@ def compiled(slices: int, idle: float, busy: float, changing: bool = False) -> d
 
 def interpreted(idle: float, busy: float) -> dict[str, Any]:
     """The same strings in a stream with a callback in Python, as one would write it."""
-    instrument, card = Instrument("sitar", RATE, BLOCK, polyphony=len(KEYS)), choose()
+    instrument, card = Instrument("sitar-string", RATE, BLOCK, polyphony=len(KEYS)), choose()
     log: list[tuple[int, int]] = []
 
     @ctypes.CFUNCTYPE(

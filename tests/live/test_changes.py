@@ -19,7 +19,7 @@ def programs(names: Sequence[str]) -> Programs:
 
 
 def test_the_list_numbers_every_program_and_marks_the_played_one() -> None:
-    some = programs(["sitar", "my tanpura", "plain"])
+    some = programs(["sitar-string", "my tanpura", "plain"])
     assert some.listing() == ["*1 sitar   2 my tanpura   3 plain"]
     some.player.seats.desk.latest = 2
     assert some.listing() == ["1 sitar   2 my tanpura   *3 plain"]

@@ -242,7 +242,7 @@ def test_counts_outlive_instruments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_panel() -> None:
     assert draw(READING, Look(79, blocks=False, colours=False)) == [
-        "sitar  USB Audio  48000 Hz, 128 frames, 5.3 ms",
+        "sitar-string  USB Audio  48000 Hz, 128 frames, 5.3 ms",
         "load     ####====.......|..............  mean  12%  p99  25%  max  50%",
         "blocks   0 lost, 1 too long, 2 underflows, 1:02:03 played",
         "voices   ####..........................    2 of 16, 3 stolen",

@@ -83,7 +83,7 @@ def test_what_a_keyboard_plays_is_heard_recorded_and_rendered_again(server: Serv
     heard, take, again = tmp_path / "heard.wav", tmp_path / "take.mid", tmp_path / "again.wav"
     with (
         server.recorded(heard),
-        playing(server.environment, tmp_path, "sitar", "--record", str(take)) as program,
+        playing(server.environment, tmp_path, "sitar-string", "--record", str(take)) as program,
     ):
         program.says("playing Sitar on system")
         with Sender("keyboard") as keyboard:  # plugged in later
@@ -96,7 +96,10 @@ def test_what_a_keyboard_plays_is_heard_recorded_and_rendered_again(server: Serv
     assert "wrote" in program.all
 
     assert [m.bytes() for m in mido.MidiFile(take) if not m.is_meta] == MUSIC
-    assert cli.main(["render", "sitar", "--midi", str(take), "--limit", "--bit-depth", "32f", "-o", str(again)]) == 0
+    assert (
+        cli.main(["render", "sitar-string", "--midi", str(take), "--limit", "--bit-depth", "32f", "-o", str(again)])
+        == 0
+    )
     rendered, rate = soundfile.read(again, dtype="float32")
     assert rate == 48_000
     expected = np.rint(rendered * np.float32(0x7FFFFF)).astype(np.int32)
@@ -109,7 +112,7 @@ def test_what_a_keyboard_plays_is_heard_recorded_and_rendered_again(server: Serv
 
 @needs_jack
 def test_a_virtual_input_and_program_changes(server: Server, tmp_path: Path) -> None:
-    with playing(server.environment, tmp_path, "plain", "sitar", "--virtual", "--channel", "2") as program:
+    with playing(server.environment, tmp_path, "plain", "sitar-string", "--virtual", "--channel", "2") as program:
         program.says("MIDI: jawari")
         with Sender("sequencer", "to jawari") as sequencer:
             sequencer.play([[0x91, 60, 100], [0x90, 62, 100], [0xC1, 1]], 0.05)
@@ -186,17 +189,17 @@ def test_what_the_card_refuses(
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["nosuch"], 3, ("nosuch", "sitar")),
-        (["sitar", "--block-size", "1"], 2, ("--block-size", "8 to")),
-        (["sitar", "--cores", "3"], 2, ("--cores = 3", "1 or 2")),
-        (["sitar", "--latency", "soon"], 2, ("--latency", "low")),
-        (["sitar", "--latency", "9 s"], 2, ("--latency", "5 s")),
-        (["sitar", "--seconds", "0"], 2, ("--seconds",)),
-        (["sitar", "--channel", "17"], 2, ("--channel", "1 to 16")),
-        (["sitar", "--channel", "0"], 2, ("--channel", "1 to 16")),
-        (["sitar", "--notes", "C4:0:1"], 2, ("--demo",)),
-        (["sitar", "--demo", "--notes", "H4"], 7, ("H4",)),
-        (["sitar", "--set", "string.length=1 kg"], 3, ("string.length",)),
+        (["nosuch"], 3, ("nosuch", "sitar-string")),
+        (["sitar-string", "--block-size", "1"], 2, ("--block-size", "8 to")),
+        (["sitar-string", "--cores", "3"], 2, ("--cores = 3", "1 or 2")),
+        (["sitar-string", "--latency", "soon"], 2, ("--latency", "low")),
+        (["sitar-string", "--latency", "9 s"], 2, ("--latency", "5 s")),
+        (["sitar-string", "--seconds", "0"], 2, ("--seconds",)),
+        (["sitar-string", "--channel", "17"], 2, ("--channel", "1 to 16")),
+        (["sitar-string", "--channel", "0"], 2, ("--channel", "1 to 16")),
+        (["sitar-string", "--notes", "C4:0:1"], 2, ("--demo",)),
+        (["sitar-string", "--demo", "--notes", "H4"], 7, ("H4",)),
+        (["sitar-string", "--set", "string.length=1 kg"], 3, ("string.length",)),
     ],
 )
 def test_bad_arguments_get_a_line(

@@ -45,7 +45,7 @@ def control(channel: int, number: int, value: int) -> mido.Message:
 
 
 MPE = [control(0, 101, 0), control(0, 100, 6), control(0, 6, 15)]
-TAKE = [mido.MetaMessage("text", text='jawari {"preset": "sitar"}')]
+TAKE = [mido.MetaMessage("text", text='jawari {"preset": "sitar-string"}')]
 
 
 def skipped(file: mido.MidiFile) -> Score:
@@ -87,15 +87,15 @@ def test_only_files_have_drums(tmp_path: Path) -> None:
 
 
 def test_render_plays_them_if_asked() -> None:
-    whole, without = render("sitar", song(), drums=True, tail=0.0), render("sitar", song(), tail=0.0)
-    assert (without == render("sitar", song([0]), tail=0.4)[: len(without)]).all()
+    whole, without = render("sitar-string", song(), drums=True, tail=0.0), render("sitar-string", song(), tail=0.0)
+    assert (without == render("sitar-string", song([0]), tail=0.4)[: len(without)]).all()
     assert np.abs(whole - without).max() > 0.0
     with pytest.raises(ScoreError, match=r"channel 10 only.*drums=True"):
-        render("sitar", song([DRUMS]))
+        render("sitar-string", song([DRUMS]))
 
 
 def jawari(*arguments: object) -> int:
-    return cli.main(["render", "sitar", "-o", "out.wav", "--force", *map(str, arguments)])
+    return cli.main(["render", "sitar-string", "-o", "out.wav", "--force", *map(str, arguments)])
 
 
 def test_the_command_says_so_and_plays_them_if_asked(capsys: pytest.CaptureFixture[str]) -> None:

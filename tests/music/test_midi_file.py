@@ -331,12 +331,12 @@ def text(words: bytes) -> bytes:
 
 def test_facts_of_a_take() -> None:
     """A text of the first track that begins with our name, and JSON; other texts are nobody's business."""
-    facts = {"preset": "sitar", "rate": 48000}
+    facts = {"preset": "sitar-string", "rate": 48000}
     score = parse_midi(
-        midi(text(b"la") + text(b'jawari {"preset": "sitar"}') + text(b'jawari {"rate": 48000}') + ONE_NOTE)
+        midi(text(b"la") + text(b'jawari {"preset": "sitar-string"}') + text(b'jawari {"rate": 48000}') + ONE_NOTE)
     )
     assert (score.facts, score.remarks) == (facts, ())
-    assert parse_midi(midi(ONE_NOTE, text(b'jawari {"preset": "sitar"}') + END)).facts == {}
+    assert parse_midi(midi(ONE_NOTE, text(b'jawari {"preset": "sitar-string"}') + END)).facts == {}
     assert parse_midi(midi(ONE_NOTE)).facts == {}
     for damaged in (b"jawari {", b"jawari [1]", b"jawari \xff", b"jawari " + b"[" * 100, b"jawari "):
         score = parse_midi(midi(text(damaged) + ONE_NOTE))

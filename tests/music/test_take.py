@@ -93,7 +93,7 @@ def test_a_silence_of_hours_is_no_damage(tmp_path: Path) -> None:
 
 
 def test_facts_come_first(tmp_path: Path) -> None:
-    facts = {"presets": ["sitar", "Flöte\n"], "rack": {"1": [1.5, None]}}
+    facts = {"presets": ["sitar-string", "Flöte\n"], "rack": {"1": [1.5, None]}}
     text = kept(tmp_path, rows((0, NOTE)), facts=facts).tracks[0][0]
     assert text.type == "text"
     assert text.text.startswith("jawari {")

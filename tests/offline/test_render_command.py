@@ -57,7 +57,7 @@ def song(path: Path) -> mido.MidiFile:
 
 
 def test_a_phrase_into_a_wav(capsys: pytest.CaptureFixture[str]) -> None:
-    assert jawari("sitar") == 0
+    assert jawari("sitar-string") == 0
     said = capsys.readouterr()
     assert said.out.startswith("wrote sitar.wav: ")
     assert "peak -" in said.out
@@ -65,14 +65,14 @@ def test_a_phrase_into_a_wav(capsys: pytest.CaptureFixture[str]) -> None:
     assert said.err == ""
     info = soundfile.info("sitar.wav")
     assert (info.samplerate, info.channels, info.subtype) == (48_000, 2, "PCM_24")
-    preset = load_preset("sitar")
+    preset = load_preset("sitar-string")
     np.testing.assert_allclose(read("sitar.wav"), render(preset), atol=2**-24)
     assert [path.name for path in Path().iterdir()] == ["sitar.wav"]
 
 
 def test_options_reach_the_instrument() -> None:
     options = "--sample-rate 44100 --block-size 32 --oversample 4 --polyphony 3 --mono --tuning A4=432"
-    assert jawari("sitar", "--notes", "C4:0:1", *options.split(), "-o", "a.flac", "--bit-depth", "16") == 0
+    assert jawari("sitar-string", "--notes", "C4:0:1", *options.split(), "-o", "a.flac", "--bit-depth", "16") == 0
     player = FakeInstrument.made[-1]
     assert (player.rate, player.block_size, player.channels) == (44_100, 32, 1)
     assert player.options["oversample"] == 4
@@ -80,20 +80,20 @@ def test_options_reach_the_instrument() -> None:
     assert player.options["tuning"][69] == pytest.approx(432.0)
     info = soundfile.info("a.flac")
     assert (info.format, info.samplerate, info.channels, info.subtype) == ("FLAC", 44_100, 1, "PCM_16")
-    assert jawari("sitar", "--set", "polyphony=5", "--notes", "C4:0:1", "-o", "b.wav") == 0
+    assert jawari("sitar-string", "--set", "polyphony=5", "--notes", "C4:0:1", "-o", "b.wav") == 0
     assert FakeInstrument.made[-1].preset.polyphony == 5
 
 
 def test_the_same_command_makes_the_same_bytes() -> None:
     for name in ("a", "b"):
-        assert jawari("sitar", "--notes", "C4:0:1", "--seed", 7, "--bit-depth", 16, "-o", f"{name}.wav") == 0
-    assert jawari("sitar", "--notes", "C4:0:1", "--seed", 8, "--bit-depth", 16, "-o", "c.wav") == 0
+        assert jawari("sitar-string", "--notes", "C4:0:1", "--seed", 7, "--bit-depth", 16, "-o", f"{name}.wav") == 0
+    assert jawari("sitar-string", "--notes", "C4:0:1", "--seed", 8, "--bit-depth", 16, "-o", "c.wav") == 0
     a, b, c = (Path(f"{name}.wav").read_bytes() for name in "abc")
     assert a == b != c
 
 
 def test_gain_and_peak_are_as_asked() -> None:
-    notes = ("sitar", "--notes", "C4:0:1", "--bit-depth", "32f")
+    notes = ("sitar-string", "--notes", "C4:0:1", "--bit-depth", "32f")
     assert jawari(*notes, "-o", "plain.wav") == 0
     for given, db in (("-6", -6.0), ("3 dB", 3.0), ("-12.5dB", -12.5)):
         assert jawari(*notes, "-o", "gain.wav", f"--gain={given}", "--force") == 0
@@ -112,7 +112,7 @@ def test_gain_and_peak_are_as_asked() -> None:
 def test_what_is_too_loud_is_lowered_and_told(
     depth: str, name: str, advice: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    args = ("sitar", "--notes", "C4:0:1", "--gain", "40")
+    args = ("sitar-string", "--notes", "C4:0:1", "--gain", "40")
     assert jawari(*args, "-o", "plain.wav", "--bit-depth", "32f") == 0
     assert capsys.readouterr().err == ""
     assert jawari(*args, "-o", name, "--bit-depth", depth, "--report", "a.json") == 0
@@ -130,7 +130,7 @@ def test_what_is_too_loud_is_lowered_and_told(
 
 
 def test_the_limiter_bends_what_is_loud_and_tells_how_much(capsys: pytest.CaptureFixture[str]) -> None:
-    args = ("sitar", "--notes", "C4:0:1", "--gain", "30", "--bit-depth", "32f")
+    args = ("sitar-string", "--notes", "C4:0:1", "--gain", "30", "--bit-depth", "32f")
     assert jawari(*args, "-o", "plain.wav") == 0
     assert jawari(*args, "--limit", "-o", "a.wav", "--report", "a.json") == 0
     plain, audio = read("plain.wav").astype(np.float32), read("a.wav").astype(np.float32)
@@ -147,26 +147,28 @@ def test_the_limiter_bends_what_is_loud_and_tells_how_much(capsys: pytest.Captur
 
 def test_a_loudness_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     for options in ((), ("--bit-depth", "32f"), ("--limit",)):
-        assert jawari("sitar", "--notes", "C4:0:4 E4:1:4", "--loudness", "-30 LUFS", *options, "-o", "a.wav") == 0
+        assert (
+            jawari("sitar-string", "--notes", "C4:0:4 E4:1:4", "--loudness", "-30 LUFS", *options, "-o", "a.wav") == 0
+        )
         assert ", -30.0 LUFS, " in capsys.readouterr().out
         Path("a.wav").unlink()
-    assert jawari("sitar", "--notes", "C4:0:.1", "--tail", "0", "--loudness", "-20", "-o", "a.wav") == 0
+    assert jawari("sitar-string", "--notes", "C4:0:.1", "--tail", "0", "--loudness", "-20", "-o", "a.wav") == 0
     assert "it has no loudness, and is left as it is" in capsys.readouterr().err
 
 
 def test_who_takes_a_format_without_floats_is_told_which_has_them(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("a.ogg", "a.mp3", "a.opus", "a.flac"):
-        assert jawari("sitar", "--notes", "C4:0:1", "--gain", "40", "-o", name) == 0
+        assert jawari("sitar-string", "--notes", "C4:0:1", "--gain", "40", "-o", name) == 0
         told = capsys.readouterr().err
         assert "so that nothing is cut off; .wav with --bit-depth 32f keeps the level, --limit bends" in told
-        assert jawari("sitar", "--notes", "C4:0:1", "-o", name, "--force", "--bit-depth", "32f") != 0
+        assert jawari("sitar-string", "--notes", "C4:0:1", "-o", name, "--force", "--bit-depth", "32f") != 0
         assert ".wav" in capsys.readouterr().err
 
 
 def test_stems_are_lowered_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By as much as the loudest of them needs, so that they still add up."""
     song(tmp_path / "song.mid")
-    args = ("sitar", "--midi", "song.mid", "--tail", "0.5", "--gain", "30", "--stems", "channel", "--drums")
+    args = ("sitar-string", "--midi", "song.mid", "--tail", "0.5", "--gain", "30", "--stems", "channel", "--drums")
     assert jawari(*args, "-o", "float.wav", "--bit-depth", "32f") == 0
     assert jawari(*args, "-o", "song.wav") == 0
     names = ["01", "02", "10"]
@@ -181,21 +183,21 @@ def test_stems_are_lowered_together(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_a_key_that_cannot_sound_is_told_before_anything_is_rendered(capsys: pytest.CaptureFixture[str]) -> None:
     """In one line for all of them; the report names them key by key."""
     notes = ("--oversample", "1", "--notes", "C4:0:1 126:0:1 127:0:1", "--tail", "0", "--report", "a.json")
-    assert jawari("sitar", "--set", "model=fd", *notes, "-o", "a.wav") == 0
+    assert jawari("sitar-string", "--set", "model=fd", *notes, "-o", "a.wav") == 0
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("jawari: note: sitar: F#9 to G9 are silent: string = 1")
     assert "at 48000 Hz: leaves 1 grid intervals of " in line, "the first one's reason"
     assert json.loads(Path("a.json").read_text())["renders"][0]["silent_keys"] == {"G9": "it is too high"}
-    assert jawari("sitar", "--set", "model=fd", "--tuning", "A4=1", *notes, "-o", ".") == 6
+    assert jawari("sitar-string", "--set", "model=fd", "--tuning", "A4=1", *notes, "-o", ".") == 6
     assert len(capsys.readouterr().err.splitlines()) == 1, "what cannot be written is said first, and alone"
 
 
 def test_a_song_with_channel_start_end_and_tail(tmp_path: Path) -> None:
     file = song(tmp_path / "song.mid")
-    args = ("sitar", "--midi", "song.mid", "--bit-depth", "32f")
+    args = ("sitar-string", "--midi", "song.mid", "--bit-depth", "32f")
     assert jawari(*args, "-o", "all.wav") == 0
-    np.testing.assert_allclose(read("all.wav"), render("sitar", file), atol=1e-7)
-    np.testing.assert_array_equal(render("sitar", "song.mid"), render("sitar", tmp_path / "song.mid"))
+    np.testing.assert_allclose(read("all.wav"), render("sitar-string", file), atol=1e-7)
+    np.testing.assert_array_equal(render("sitar-string", "song.mid"), render("sitar-string", tmp_path / "song.mid"))
     assert jawari(*args, "-o", "tail.wav", "--tail", "250 ms") == 0
     assert len(read("tail.wav")) == round((file.length + 0.25) * 48_000)
     assert jawari(*args, "-o", "two.wav", "--channel", "2", "--channel", "10", "--tail", "0") == 0
@@ -206,7 +208,7 @@ def test_a_song_with_channel_start_end_and_tail(tmp_path: Path) -> None:
 
 def test_stems_add_up_to_the_mix(tmp_path: Path) -> None:
     song(tmp_path / "song.mid")
-    args = ("sitar", "--midi", "song.mid", "--drums", "--bit-depth", "32f", "--tail", "0.5")
+    args = ("sitar-string", "--midi", "song.mid", "--drums", "--bit-depth", "32f", "--tail", "0.5")
     assert jawari(*args, "-o", "mix.wav") == 0
     for by, names in (("channel", ["01", "02", "10"]), ("key", ["060", "064"])):
         assert jawari(*args, "-o", "song.wav", "--stems", by) == 0
@@ -222,13 +224,16 @@ def test_several_presets_go_into_a_folder(capsys: pytest.CaptureFixture[str]) ->
     report = json.loads(Path("all.json").read_text())
     assert [Path(entry["file"]).stem for entry in report["renders"]] == list(shipped())
     assert capsys.readouterr().out.count("wrote ") == len(shipped())
-    assert jawari("sitar", "tanpura", "--notes", "C4:0:1") == 0
+    assert jawari("sitar-string", "tanpura-string", "--notes", "C4:0:1") == 0
     assert Path("sitar.wav").is_file()
     assert Path("tanpura.wav").is_file()
 
 
 def test_the_report_tells_what_came_out() -> None:
-    assert jawari("sitar", "--notes", "C4:0:2", "-o", "a.wav", "--tail", "1", "--seed", "3", "--report", "a.json") == 0
+    assert (
+        jawari("sitar-string", "--notes", "C4:0:2", "-o", "a.wav", "--tail", "1", "--seed", "3", "--report", "a.json")
+        == 0
+    )
     report = json.loads(Path("a.json").read_text())
     assert {"jawari", "python", "numpy", "numba", "soundfile", "libsndfile"} <= set(report["versions"])
     assert (report["seed"], report["sample_rate"], report["bit_depth"]) == (3, 48_000, "24")
@@ -248,21 +253,26 @@ def test_a_damaged_file_is_played_and_told(tmp_path: Path, capsys: pytest.Captur
     song(tmp_path / "song.mid")
     whole = (tmp_path / "song.mid").read_bytes()
     (tmp_path / "cut.mid").write_bytes(whole[: len(whole) // 2])
-    assert jawari("sitar", "--midi", "cut.mid", "-o", "a.wav", "--tail", "0", "--report", "a.json") == 0
+    assert jawari("sitar-string", "--midi", "cut.mid", "-o", "a.wav", "--tail", "0", "--report", "a.json") == 0
     said = capsys.readouterr().err.splitlines()
     assert "jawari: note: cut.mid: track 2 is cut short: played as far as it goes" in said
     assert "jawari: note: cut.mid: only 2 of 3 tracks are there" in said
     assert json.loads(Path("a.json").read_text())["input"]["remarks"] == [line.split("mid: ")[1] for line in said]
     (tmp_path / "cut.mid").write_bytes(whole[:20])
-    assert jawari("sitar", "--midi", "cut.mid", "-o", "b.wav") == 7
+    assert jawari("sitar-string", "--midi", "cut.mid", "-o", "b.wav") == 7
     assert "cut.mid: no note begins (track 1 is cut short" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_gives_names_their_suffix(name: str) -> None:
-    assert jawari("sitar", "--notes", "C4:0:1 E4:0:1", "--tail", "0", "--format", name, "--stems", "key") == 0
+    assert jawari("sitar-string", "--notes", "C4:0:1 E4:0:1", "--tail", "0", "--format", name, "--stems", "key") == 0
     (folder := Path("folder")).mkdir()
-    assert jawari("sitar", "tanpura", "--notes", "C4:0:1", "--tail", "0", "--format", name, "-o", str(folder)) == 0
+    assert (
+        jawari(
+            "sitar-string", "tanpura-string", "--notes", "C4:0:1", "--tail", "0", "--format", name, "-o", str(folder)
+        )
+        == 0
+    )
     for path in (f"sitar-key-060.{name}", f"sitar-key-064.{name}", f"folder/sitar.{name}", f"folder/tanpura.{name}"):
         assert soundfile.info(path).frames == 48_000
         assert soundfile.info(path).format == FORMATS[name].container
@@ -271,46 +281,46 @@ def test_every_format_gives_names_their_suffix(name: str) -> None:
 REFUSALS: list[tuple[str, int, str]] = [
     ("", 2, "no preset is named; name one"),
     ("sitra", 3, "did you mean sitar?"),
-    ("sitar --set strin.length=1", 3, "strin"),
-    ("sitar -o missing/a.wav", 6, "its folder does not exist"),
-    ("sitar -o folder", 6, "is a folder; name a file in it"),
-    ("sitar -o there.wav", 6, "exists already"),
-    ("sitar -o a.m4a", 6, "name it .wav, .flac, .aiff, .ogg, .opus or .mp3"),
-    ("sitar -o a.mp3 --sample-rate 96000", 6, "MP3 has no 96000 Hz, only 8000, 11025,"),
+    ("sitar-string --set strin.length=1", 3, "strin"),
+    ("sitar-string -o missing/a.wav", 6, "its folder does not exist"),
+    ("sitar-string -o folder", 6, "is a folder; name a file in it"),
+    ("sitar-string -o there.wav", 6, "exists already"),
+    ("sitar-string -o a.m4a", 6, "name it .wav, .flac, .aiff, .ogg, .opus or .mp3"),
+    ("sitar-string -o a.mp3 --sample-rate 96000", 6, "MP3 has no 96000 Hz, only 8000, 11025,"),
     (
-        "sitar --format opus --sample-rate 44100",
+        "sitar-string --format opus --sample-rate 44100",
         6,
         "sitar.opus: Opus has no 44100 Hz, only 8000, 12000, 16000, 24000 and",
     ),
-    ("sitar -o a.ogg --bit-depth 16", 6, "OGG has no bit depth; leave it out, or take .wav"),
-    ("sitar -o a.flac --bit-depth 32f", 6, "FLAC holds whole numbers only"),
-    ("sitar tanpura -o a.wav", 6, "several presets need one"),
-    ("sitar sitar", 6, "would be written 2 times"),
-    ("sitar -o a.wav --report a.wav", 6, "would be written 2 times"),
-    ("sitar --report there.wav", 6, "exists already"),
-    ("sitar --report missing/a.json", 6, "its folder does not exist"),
-    ("sitar --midi none.mid", 7, "none.mid: there is no such file"),
-    ("sitar --midi folder", 7, "folder: is a folder"),
-    ("sitar --midi there.wav", 7, "there.wav: is not a MIDI file"),
-    ("sitar --notes C4", 7, "--notes: C4 is not a note"),
-    ("sitar --notes C4:0:1 --channel 2", 7, "the notes: no note begins in this channel or time"),
-    ("sitar --notes C4:0:1 --start 2", 7, "no note begins in this channel or time"),
-    ("sitar --notes C4:99999:1", 7, "cut it with start and end"),
-    ("sitar --channel 17", 2, "--channel = 17: must be 1 to 16"),
-    ("sitar --start 2 --end 1", 2, "the end after the start"),
-    ("sitar --start -1", 2, "must be 0 or more"),
-    ("sitar --end soon", 2, "--end = soon: must be a time"),
-    ("sitar --tail -1", 2, "tail = -1: must be 0 to"),
-    ("sitar --seed -1", 2, "--seed = -1: must be 0 or more"),
-    ("sitar --gain loud", 2, "--gain = loud: must be"),
-    ("sitar --gain 2000", 2, "must be -200 to 200 dB"),
-    ("sitar --stems key --normalize", 2, "use --gain"),
-    ("sitar --stems key --loudness -16", 2, "use --gain"),
-    ("sitar --limit --normalize", 2, "--normalize leaves nothing for --limit to do"),
-    ("sitar --loudness loud", 2, "--loudness = loud: must be"),
-    ("sitar --sample-rate 44100.5", 2, "must be a whole number"),
-    ("sitar --sample-rate 1kg", 2, "--sample-rate = 1kg"),
-    ("sitar --tuning nonsense", 3, "--tuning: nonsense must be equal"),
+    ("sitar-string -o a.ogg --bit-depth 16", 6, "OGG has no bit depth; leave it out, or take .wav"),
+    ("sitar-string -o a.flac --bit-depth 32f", 6, "FLAC holds whole numbers only"),
+    ("sitar-string tanpura-string -o a.wav", 6, "several presets need one"),
+    ("sitar-string sitar-string", 6, "would be written 2 times"),
+    ("sitar-string -o a.wav --report a.wav", 6, "would be written 2 times"),
+    ("sitar-string --report there.wav", 6, "exists already"),
+    ("sitar-string --report missing/a.json", 6, "its folder does not exist"),
+    ("sitar-string --midi none.mid", 7, "none.mid: there is no such file"),
+    ("sitar-string --midi folder", 7, "folder: is a folder"),
+    ("sitar-string --midi there.wav", 7, "there.wav: is not a MIDI file"),
+    ("sitar-string --notes C4", 7, "--notes: C4 is not a note"),
+    ("sitar-string --notes C4:0:1 --channel 2", 7, "the notes: no note begins in this channel or time"),
+    ("sitar-string --notes C4:0:1 --start 2", 7, "no note begins in this channel or time"),
+    ("sitar-string --notes C4:99999:1", 7, "cut it with start and end"),
+    ("sitar-string --channel 17", 2, "--channel = 17: must be 1 to 16"),
+    ("sitar-string --start 2 --end 1", 2, "the end after the start"),
+    ("sitar-string --start -1", 2, "must be 0 or more"),
+    ("sitar-string --end soon", 2, "--end = soon: must be a time"),
+    ("sitar-string --tail -1", 2, "tail = -1: must be 0 to"),
+    ("sitar-string --seed -1", 2, "--seed = -1: must be 0 or more"),
+    ("sitar-string --gain loud", 2, "--gain = loud: must be"),
+    ("sitar-string --gain 2000", 2, "must be -200 to 200 dB"),
+    ("sitar-string --stems key --normalize", 2, "use --gain"),
+    ("sitar-string --stems key --loudness -16", 2, "use --gain"),
+    ("sitar-string --limit --normalize", 2, "--normalize leaves nothing for --limit to do"),
+    ("sitar-string --loudness loud", 2, "--loudness = loud: must be"),
+    ("sitar-string --sample-rate 44100.5", 2, "must be a whole number"),
+    ("sitar-string --sample-rate 1kg", 2, "--sample-rate = 1kg"),
+    ("sitar-string --tuning nonsense", 3, "--tuning: nonsense must be equal"),
 ]
 
 
@@ -333,7 +343,7 @@ def test_a_mistake_is_one_line_and_an_exit_code(
 @pytest.mark.parametrize("options", ["", "--normalize", "--stems key", "--report a.json", "-o a.flac"])
 def test_an_interrupt_leaves_nothing(at: int, options: str, capsys: pytest.CaptureFixture[str]) -> None:
     FakeInstrument.interrupt_at = at
-    assert jawari("sitar", "--notes", "C4:0:1", *options.split()) == 130
+    assert jawari("sitar-string", "--notes", "C4:0:1", *options.split()) == 130
     assert list(Path().iterdir()) == []
     assert capsys.readouterr().err == "jawari: interrupted\n"
 
@@ -355,18 +365,18 @@ def test_the_bar_shows_where_it_is_watched(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_everything_that_can_be_played() -> None:
     notes = [Note(60, 100, 0.0, 0.5)]
-    expected = render("sitar", notes)
+    expected = render("sitar-string", notes)
     assert expected.shape[1] == 2
     assert expected.dtype == np.float32
-    assert render("sitar", notes, mono=True).shape[1] == 1
+    assert render("sitar-string", notes, mono=True).shape[1] == 1
     messages = [mido.Message("note_on", note=60, velocity=100), mido.Message("note_off", note=60, time=0.5)]
     file = mido.MidiFile(ticks_per_beat=480)
     file.tracks.append(mido.MidiTrack([messages[0], messages[1].copy(time=480)]))
     for source in ("C4:0:.5", messages, file, iter(notes), read_score(notes)):
-        np.testing.assert_array_equal(render("sitar", source), expected)
+        np.testing.assert_array_equal(render("sitar-string", source), expected)
     for wrong in (60, [60], [notes[0], messages[0]], b"C4:0:1"):
         with pytest.raises(ScoreError, match="notes"):
-            render("sitar", wrong)
+            render("sitar-string", wrong)
 
 
 def test_help_tells_what_it_should(capsys: pytest.CaptureFixture[str]) -> None:

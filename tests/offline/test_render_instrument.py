@@ -35,10 +35,10 @@ COMMAND = [sys.executable, "-m", "engine.cli", "render"]
 
 
 def test_no_block_size_changes_a_bit() -> None:
-    whole = render("sitar", NOTES, block_size=1 << 20, tail=0.1, polyphony=4)
+    whole = render("sitar-string", NOTES, block_size=1 << 20, tail=0.1, polyphony=4)
     assert 0.01 < np.abs(whole).max() < 1.0
     for block in (1, 37, 64, 512):
-        np.testing.assert_array_equal(render("sitar", NOTES, block_size=block, tail=0.1, polyphony=4), whole)
+        np.testing.assert_array_equal(render("sitar-string", NOTES, block_size=block, tail=0.1, polyphony=4), whole)
 
 
 @pytest.mark.parametrize("oversample", [2, 4, 8])
@@ -75,7 +75,7 @@ def test_processes_change_no_byte(tmp_path: Path) -> None:
 
     def jobs(folder: str) -> list[Job]:
         (tmp_path / folder).mkdir()
-        names = ("sitar", "plain", "prepared")
+        names = ("sitar-string", "plain", "prepared")
         return [
             Job(
                 load_preset(name),
@@ -158,7 +158,12 @@ LONG = " ".join(f"{key}:{beat}:1" for beat in range(1800) for key in ("C3", "E3"
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 @pytest.mark.parametrize(
     ("options", "everybody"),
-    [("sitar -o a.wav", False), ("sitar plain", True), ("sitar plain", False), ("plain --normalize", True)],
+    [
+        ("sitar-string -o a.wav", False),
+        ("sitar-string plain", True),
+        ("sitar-string plain", False),
+        ("plain --normalize", True),
+    ],
 )
 def test_an_interrupt_ends_all_and_leaves_nothing(tmp_path: Path, options: str, everybody: bool) -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
@@ -168,7 +173,7 @@ def test_an_interrupt_ends_all_and_leaves_nothing(tmp_path: Path, options: str, 
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     try:
-        wanted = min(2, cores()) if options == "sitar plain" else 1
+        wanted = min(2, cores()) if options == "sitar-string plain" else 1
         deadline = time.monotonic() + 180  # the first run may have to compile
         while len(list(tmp_path.glob(".jawari-*.part"))) < wanted and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -27,10 +27,10 @@ def test_every_key_of_every_channel_is_a_string(struck: list[tuple[int, int]]) -
 
 def test_no_string_is_stolen_unless_a_number_is_asked_for() -> None:
     """40 strings on a preset of 16: as many as there are if nobody says otherwise; and blocks leave no trace."""
-    whole = render("sitar", MANY, sample_rate=8_000, tail=0.0)
-    assert (render("sitar", MANY, sample_rate=8_000, tail=0.0, polyphony=64) == whole).all()
-    assert (render("sitar", MANY, sample_rate=8_000, tail=0.0, block_size=37) == whole).all()
-    stolen = render("sitar", MANY, sample_rate=8_000, tail=0.0, polyphony=16)
+    whole = render("sitar-string", MANY, sample_rate=8_000, tail=0.0)
+    assert (render("sitar-string", MANY, sample_rate=8_000, tail=0.0, polyphony=64) == whole).all()
+    assert (render("sitar-string", MANY, sample_rate=8_000, tail=0.0, block_size=37) == whole).all()
+    stolen = render("sitar-string", MANY, sample_rate=8_000, tail=0.0, polyphony=16)
     assert np.abs(stolen - whole).max() > 1e-3
 
 
@@ -47,15 +47,15 @@ def test_memory_is_taken_only_for_what_the_piece_needs() -> None:
 def test_what_memory_does_not_last_for_is_stolen_and_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = Instrument("sitar", 8_000)
+    made = Instrument("sitar-string", 8_000)
     keys = budget.Budget(made.polyphony + 8)
     for key in made._bank.keys:
         keys.spend(key.design)
     monkeypatch.setattr(budget, "MOST_BYTES", 8 * (keys._keys + (20 + 8) * keys._voice))
-    assert Instrument("sitar", 8_000, needed=1000).polyphony == 20
+    assert Instrument("sitar-string", 8_000, needed=1000).polyphony == 20
     monkeypatch.chdir(tmp_path)
     notes = " ".join(f"{note.key}:{note.start}:{note.duration}" for note in MANY)
-    args = ["render", "sitar", "--sample-rate", "8000", "--tail", "0", "--notes", notes, "--report", "a.json"]
+    args = ["render", "sitar-string", "--sample-rate", "8000", "--tail", "0", "--notes", notes, "--report", "a.json"]
     assert cli.main([*args, "-o", "a.wav"]) == 0
     (entry,) = json.loads(Path("a.json").read_text())["renders"]
     assert entry["polyphony"] == 20

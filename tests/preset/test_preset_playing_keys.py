@@ -233,9 +233,9 @@ def test_a_phrase_is_notes_between_blanks() -> None:
 
 
 def test_presets_stay_frozen_comparable_and_travel() -> None:
-    preset = load_preset("sitar")
+    preset = load_preset("sitar-string")
     assert preset.controllers
-    assert hash(preset) == hash(load_preset("sitar"))
+    assert hash(preset) == hash(load_preset("sitar-string"))
     assert pickle.loads(pickle.dumps(preset)) == preset
     for change in (
         "gain=1",
@@ -246,7 +246,7 @@ def test_presets_stay_frozen_comparable_and_travel() -> None:
         "pickups.0.pan=1",
         "phrase=C4:0:1",
     ):
-        assert load_preset("sitar", [change]) != preset
+        assert load_preset("sitar-string", [change]) != preset
 
 
 @pytest.mark.parametrize("name", shipped())
@@ -275,7 +275,7 @@ def test_a_shipped_map_keeps_the_string_clear_at_rest(name: str) -> None:
 
 
 def test_the_tanpura_has_pure_fifths_and_its_own_c() -> None:
-    preset = load_preset("tanpura")
+    preset = load_preset("tanpura-string")
     low, fifth = preset.tuning[note_to_key("C3")], preset.tuning[note_to_key("G3")]
     assert low is not None
     assert fifth is not None

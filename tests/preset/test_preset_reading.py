@@ -307,7 +307,7 @@ def test_an_unknown_name_lists_what_there_is() -> None:
     assert all(name in line for name in shipped())
     assert "choose one" in lines_of("zzzzzz")[0]
     assert "there is no such file" in lines_of("zzzzzz.yaml")[0]
-    for source in (None, 5, b"sitar", ["sitar"]):
+    for source in (None, 5, b"sitar-string", ["sitar-string"]):
         assert "give a shipped name, a path or a dict" in lines_of(source)[0]
 
 

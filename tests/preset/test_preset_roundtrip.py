@@ -68,17 +68,17 @@ def test_a_dict_and_its_yaml_are_the_same_preset(
 
 
 def test_presets_are_frozen_comparable_and_travel() -> None:
-    preset = load_preset("sitar")
+    preset = load_preset("sitar-string")
     assert pickle.loads(pickle.dumps(preset)) == preset
-    assert hash(preset) == hash(load_preset("sitar"))
-    assert preset != load_preset("sitar", {"string.length": 0.9})
+    assert hash(preset) == hash(load_preset("sitar-string"))
+    assert preset != load_preset("sitar-string", {"string.length": 0.9})
     assert replace(preset, source="elsewhere") == preset
     with pytest.raises(FrozenInstanceError):
         preset.name = "other"  # type: ignore[misc]
 
 
 def test_the_shipped_presets_cover_the_models_and_profiles() -> None:
-    assert {"sitar", "tanpura", "slap-bass", "prepared", "plain"} <= set(shipped())
+    assert {"sitar-string", "tanpura-string", "slap-bass", "prepared", "plain"} <= set(shipped())
     assert {load_preset(name).model for name in shipped()} == {"modal", "fd"}
 
 

@@ -17,7 +17,7 @@ from engine.preset.rack import MOST_PARTS, bank, format_channels, is_rack, load_
 DUO = """\
 rack: Duo
 parts:
-  - {preset: sitar, channels: [1, 2], program: 1, gain: -3 dB, pan: -0.3}
+  - {preset: sitar-string, channels: [1, 2], program: 1, gain: -3 dB, pan: -0.3}
   - preset: own.yaml
     channels: 5-8
     program: 7
@@ -46,18 +46,18 @@ def test_a_rack_is_read_from_its_own_folder(tmp_path: Path) -> None:
     rack = load_rack(path)
     first, second = rack.parts
     assert (rack.name, rack.source) == ("Duo", str(path))
-    assert first.preset == load_preset("sitar")
+    assert first.preset == load_preset("sitar-string")
     assert (first.gain, first.pan, first.polyphony, first.tuning) == (-3.0, -0.3, None, None)
     assert (second.preset.name, second.preset.problem.string.length) == ("Own", 0.5)
     assert (second.gain, second.pan, second.polyphony, second.program) == (0.0, 0.0, 9, 6)
     assert second.tuning is not None
     assert rack.routes == (0, 0, -1, -1, 1, 1, 1, 1, *(-1,) * 8)
     assert rack.programs == {0: 0, 6: 1}
-    assert [part.label for part in rack.parts] == ["sitar", "own"]
+    assert [part.label for part in rack.parts] == ["sitar-string", "own"]
 
 
 def test_a_rack_may_be_a_dict_and_its_first_part_has_all_channels_if_none_are_named() -> None:
-    rack = load_rack({"rack": "Two", "parts": [{"preset": "plain"}, {"preset": "sitar", "program": 2}]})
+    rack = load_rack({"rack": "Two", "parts": [{"preset": "plain"}, {"preset": "sitar-string", "program": 2}]})
     assert rack.routes == (0,) * 16
     assert rack.programs == {1: 1}
 
@@ -66,7 +66,7 @@ def test_what_is_a_rack(tmp_path: Path) -> None:
     assert is_rack(written(tmp_path, DUO))
     assert is_rack(str(tmp_path / "duo.yaml"))
     assert is_rack({"parts": []})
-    for other in ("sitar", tmp_path / "own.yaml", tmp_path / "nothing.yaml", {"string": {}}, 3, None):
+    for other in ("sitar-string", tmp_path / "own.yaml", tmp_path / "nothing.yaml", {"string": {}}, 3, None):
         assert not is_rack(other)
 
 
@@ -102,11 +102,11 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, old: str, new: str,
     assert line.startswith(wanted), line
 
 
-@pytest.mark.parametrize("parts", ["", "parts: 3", "parts: []", "parts: {preset: sitar}"])
+@pytest.mark.parametrize("parts", ["", "parts: 3", "parts: []", "parts: {preset: sitar-string}"])
 def test_a_rack_needs_parts(tmp_path: Path, parts: str) -> None:
     (line,) = complaint(tmp_path, f"rack: Duo\n{parts}\n")
     assert "parts = " in line
-    assert f"must be a list of 1 to {MOST_PARTS} parts; write it like - {{preset: sitar, channels: 1}}" in line
+    assert f"must be a list of 1 to {MOST_PARTS} parts; write it like - {{preset: sitar-string, channels: 1}}" in line
 
 
 def test_everything_wrong_is_told_at_once_also_in_the_presets(tmp_path: Path) -> None:
@@ -115,7 +115,9 @@ def test_everything_wrong_is_told_at_once_also_in_the_presets(tmp_path: Path) ->
     assert [line.split(" ")[0] for line in lines] == ["duo.yaml:3:", "duo.yaml:6:", "own.yaml:2:"]
 
 
-@pytest.mark.parametrize("text", ["", "- 1", "3", "parts:\n  - 3", "rack: [", "parts: [{preset: sitar, gain: &a 3}]"])
+@pytest.mark.parametrize(
+    "text", ["", "- 1", "3", "parts:\n  - 3", "rack: [", "parts: [{preset: sitar-string, gain: &a 3}]"]
+)
 def test_any_other_file_is_refused_in_lines(tmp_path: Path, text: str) -> None:
     assert all(line.startswith("duo.yaml") for line in complaint(tmp_path, text))
 
@@ -142,7 +144,7 @@ def test_channels_are_read_as_they_are_written(channels: set[int]) -> None:
 
 
 def test_a_bank_is_programs_and_channels() -> None:
-    presets = [load_preset(name) for name in ("plain", "sitar", "tanpura")]
+    presets = [load_preset(name) for name in ("plain", "sitar-string", "tanpura-string")]
     rack = bank(presets)
     assert (rack.routes, rack.programs) == ((0,) * 16, {0: 0, 1: 1, 2: 2})
     rack = bank(presets, {0: 2, 9: 1}, programs=2)

@@ -195,7 +195,7 @@ def test_paths_are_those_of_the_file_and_unchanged_values_change_nothing(name: s
 
 
 def test_line_ends_byte_order_mark_and_missing_last_line_end_stay() -> None:
-    text = shipped()["sitar"].read_text(encoding="utf-8").replace("\n", "\r\n")
+    text = shipped()["sitar-string"].read_text(encoding="utf-8").replace("\n", "\r\n")
     after = spliced(text, {"string.length": "0.9 m", "gain": "-3 dB"})
     assert after.count("\r\n") == after.count("\n") == text.count("\n") + 1
     assert spliced("\ufeffa: 1\n", {"a": "2"}) == "\ufeffa: 2\n"
@@ -253,19 +253,19 @@ def test_what_is_not_yaml_is_refused_in_one_line() -> None:
 
 
 def test_most_edits_load_and_mean_the_same_as_overrides() -> None:
-    text = shipped()["sitar"].read_text(encoding="utf-8")
+    text = shipped()["sitar-string"].read_text(encoding="utf-8")
     for changes in (
         {"barrier.curvature": "0.5 1/m"},
         {"excitation.force": "1.5 N", "gain": "-3 dB"},
         {"release": "2 s"},
     ):
-        preset, values = load_text(spliced(text, changes), "sitar.yaml")
-        assert preset == load_preset("sitar", changes)
+        preset, values = load_text(spliced(text, changes), "sitar-string.yaml")
+        assert preset == load_preset("sitar-string", changes)
         assert all(values.given(path) for path in changes)
 
 
 def test_a_mistake_in_a_text_is_told_with_its_line() -> None:
-    text = spliced(shipped()["sitar"].read_text(encoding="utf-8"), {"barrier.curvature": "lots"})
+    text = spliced(shipped()["sitar-string"].read_text(encoding="utf-8"), {"barrier.curvature": "lots"})
     line = text[: text.index("lots")].count("\n") + 1
     with pytest.raises(PresetError, match=f"^mine.yaml:{line}: barrier.curvature = lots: must be"):
         load_text(text, "mine.yaml")

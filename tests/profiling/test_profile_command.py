@@ -70,11 +70,11 @@ def measured(path: str) -> dict[tuple[int, int], dict[str, Any]]:
 
 
 def test_points_are_exactly_the_product() -> None:
-    presets = tuple((name, load_preset(name)) for name in ("plain", "sitar"))
+    presets = tuple((name, load_preset(name)) for name in ("plain", "sitar-string"))
     plan = SweepPlan(presets, (1, 4), (32, 64), (1, 2, 5), BenchSetup())
     expected = [
         Point(Section(name, "modal", factor, block), voices)
-        for name, factor, block, voices in product(("plain", "sitar"), (1, 4), (32, 64), (1, 2, 5))
+        for name, factor, block, voices in product(("plain", "sitar-string"), (1, 4), (32, 64), (1, 2, 5))
     ]
     assert list(plan.points()) == expected
     own = SweepPlan(presets, (), (32,), (1,), BenchSetup())  # oversampling as each preset says

@@ -180,7 +180,7 @@ def test_one_way_and_none_are_simulated_with_all_that_answers() -> None:
     ("preset", "how", "said"),
     [
         (TWO, {"scheme": "fd"}, "scheme = fd: must be network; leave it out"),
-        ("sitar", {"scheme": "network"}, "scheme = network: must be one of fd, modal, "),
+        ("sitar-string", {"scheme": "network"}, "scheme = network: must be one of fd, modal, "),
         (TWO, {"initial": np.sin}, "initial = (given): strings on a bridge begin at rest, in float64; leave it out"),
         (TWO, {"precision": "float32"}, "precision = (given): strings on a bridge begin at rest, in float64; "),
         (TWO, {"as_played": True, "band": 4e3}, "as_played = band: is the instrument's own then; leave band out"),

@@ -43,7 +43,7 @@ def formant(sim: Simulation, at: float) -> float:
 @cache
 def sitar(oversample: int = 2, curvature: float = 0.75, bare: bool = False) -> Simulation:
     how: dict[str, Any] = BARE if bare else {"barrier.curvature": curvature}
-    return engine.simulate("sitar", 1.6, oversample=oversample, overrides=how)
+    return engine.simulate("sitar-string", 1.6, oversample=oversample, overrides=how)
 
 
 @pytest.mark.parametrize("curvature", [0.75, 2.0])
@@ -72,7 +72,7 @@ def test_its_brightness_does_not_hang_on_the_rate(oversample: int, near: float) 
 
 def test_at_few_steps_it_is_as_bright_as_paper_004_s_scheme() -> None:
     """All points at once by Newton's method, with no psi: measured, 6 % at the stroke and 3 % from then on."""
-    other = engine.simulate("sitar", 0.9, oversample=1, scheme="modal-two-point")
+    other = engine.simulate("sitar-string", 0.9, oversample=1, scheme="modal-two-point")
     for t in (0.03, 0.1, 0.2, 0.3, 0.5, 0.75):
         assert centroid(sitar(1), t) == pytest.approx(centroid(other, t), rel=0.08)
 
@@ -85,7 +85,7 @@ def test_the_known_course_of_a_sitar() -> None:
     what a program of its own had found: 1463 at 0.1 s, 1435 at 0.2 s, 605 at 1.5 s. But 7 points are too few.
     """
     how = {"excitation.position": 0.85, "excitation.force": 1.0}
-    far = engine.simulate("sitar", 1.6, oversample=8, overrides=how)
+    far = engine.simulate("sitar-string", 1.6, oversample=8, overrides=how)
     known = {0.03: 945, 0.1: 1433, 0.2: 1545, 0.3: 1476, 0.5: 1270, 0.75: 1052, 1.0: 905, 1.5: 726}
     for t, wanted in known.items():
         assert centroid(far, t) == pytest.approx(wanted, rel=0.015)
@@ -95,7 +95,7 @@ def test_the_known_course_of_a_sitar() -> None:
 def test_a_sitar_buzzes_up_and_down_its_frets(key: str) -> None:
     """Frets shorten the string, so that it meets the bridge as steeply everywhere. Pulled up to C#5 instead, at 528 N,
     it would hardly touch it."""
-    sim = engine.simulate("sitar", 0.5, key=key, as_played=True)
+    sim = engine.simulate("sitar-string", 0.5, key=key, as_played=True)
     string = sim.preset.problem.string
     assert string.tension == pytest.approx(58.8, rel=1e-3)
     assert (sim.contact_force.sum(axis=1) > 0.0).mean() > 0.15
@@ -106,7 +106,9 @@ def test_a_sitar_buzzes_up_and_down_its_frets(key: str) -> None:
 @cache
 def tanpura(edge: float = 5e-3, stiffness: float = 6.03e-5, height: float = 0.0) -> Simulation:
     how = {"barrier.at": [[edge, height]], "string.stiffness": stiffness, "excitation.force": 0.0}
-    return engine.simulate("tanpura", 1.6, initial=lambda x: 3e-3 * np.sin(np.pi * x), band=40_000.0, overrides=how)
+    return engine.simulate(
+        "tanpura-string", 1.6, initial=lambda x: 3e-3 * np.sin(np.pi * x), band=40_000.0, overrides=how
+    )
 
 
 def test_a_tanpura_s_formant_falls() -> None:
@@ -139,14 +141,14 @@ def force(preset: str, newton: float, overrides: dict[str, Any]) -> Array:
 @pytest.mark.parametrize("power", [-4, 1, 10])
 def test_over_an_edge_at_rest_a_pluck_twice_as_strong_gives_twice_as_much(power: int) -> None:
     """Height zero, exponent one: nothing in the model has a size, so powers of two come back bit for bit."""
-    one, other = (force("tanpura", 0.4 * 2.0**n, {}) for n in (0, power))
+    one, other = (force("tanpura-string", 0.4 * 2.0**n, {}) for n in (0, power))
     assert (other == one * 2.0**power).all()
 
 
 def test_a_round_bridge_takes_its_curve_along() -> None:
     """Points that are given: how many there are by themselves follows from how far the curve rises between two."""
-    one = force("sitar", -0.5, {"barrier.curvature": 0.5, "barrier.points": 14})
-    other = force("sitar", -2.0, {"barrier.curvature": 2.0, "barrier.points": 14})
+    one = force("sitar-string", -0.5, {"barrier.curvature": 0.5, "barrier.points": 14})
+    other = force("sitar-string", -2.0, {"barrier.curvature": 2.0, "barrier.points": 14})
     assert (other == 4.0 * one).all()
 
 
@@ -155,5 +157,5 @@ CURVED = {"contact.exponent": 1.5, "contact.stiffness": 3e7}
 
 @pytest.mark.parametrize("felt", [{"barrier.at": [[0.005, -1e-6]]}, CURVED, {"contact.damping": 0.1}])
 def test_a_height_an_exponent_or_damping_are_felt(felt: dict[str, Any]) -> None:
-    one, other = (force("tanpura", newton, felt) for newton in (0.4, 0.8))
+    one, other = (force("tanpura-string", newton, felt) for newton in (0.4, 0.8))
     assert np.abs(other - 2.0 * one).max() > 1e-3 * np.abs(one).max()

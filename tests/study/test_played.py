@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::engine.errors.PhysicsWarning")
 
 
 def test_without_a_key_it_is_the_one_next_to_the_preset_s_own_string() -> None:
-    for preset, key in (("sitar", 54), ("tanpura", "C3"), ("slap-bass", 43)):
+    for preset, key in (("sitar-string", 54), ("tanpura-string", "C3"), ("slap-bass", 43)):
         own, named = (engine.simulate(preset, 0.01, as_played=True, **how) for how in ({}, {"key": key}))  # type: ignore[arg-type]
         assert (own.pickups == named.pickups).all()
         assert own.differs == ""
@@ -25,7 +25,7 @@ def test_without_a_key_it_is_the_one_next_to_the_preset_s_own_string() -> None:
 
 def test_all_modes_of_a_key_and_those_that_are_played() -> None:
     every, some = (
-        engine.simulate("tanpura", 0.05, key="G3", velocity=60, as_played=played) for played in (False, True)
+        engine.simulate("tanpura-string", 0.05, key="G3", velocity=60, as_played=played) for played in (False, True)
     )
     assert every.preset.problem == some.preset.problem
     all_of_them, kept = ((sim.snapshots.x.size - 1) // 2 for sim in (every, some))
@@ -33,15 +33,18 @@ def test_all_modes_of_a_key_and_those_that_are_played() -> None:
     assert every.preset.problem.excitation.force == pytest.approx(
         0.4 * (key_to_hz(55) / 130.8128) * 0.6**1.75, rel=1e-2
     )
-    again = engine.simulate("tanpura", 0.05, key="G3", velocity=60, band=20_000.0)
+    again = engine.simulate("tanpura-string", 0.05, key="G3", velocity=60, band=20_000.0)
     assert (again.pickups == some.pickups).all()
     assert again.differs == ""
 
 
 def test_what_differs_is_said() -> None:
-    assert engine.simulate("sitar", 0.001).differs == "an instrument keeps the 99 modes below 20000 Hz, here are 199"
     assert (
-        engine.simulate("sitar", 0.001, scheme="modal-cholesky").differs
+        engine.simulate("sitar-string", 0.001).differs
+        == "an instrument keeps the 99 modes below 20000 Hz, here are 199"
+    )
+    assert (
+        engine.simulate("sitar-string", 0.001, scheme="modal-cholesky").differs
         == "an instrument plays modal, not modal-cholesky"
     )
     found = engine.simulate("slap-bass", 0.001).differs
@@ -51,9 +54,9 @@ def test_what_differs_is_said() -> None:
 
 
 def test_the_preset_s_own_pluck_is_that_of_velocity_100() -> None:
-    plain, loud = (engine.simulate("sitar", 0.02, **how) for how in ({}, {"velocity": 100}))  # type: ignore[arg-type]
+    plain, loud = (engine.simulate("sitar-string", 0.02, **how) for how in ({}, {"velocity": 100}))  # type: ignore[arg-type]
     assert (plain.pickups == loud.pickups).all()
-    soft = engine.simulate("sitar", 0.02, velocity=50).preset.problem.excitation
+    soft = engine.simulate("sitar-string", 0.02, velocity=50).preset.problem.excitation
     assert (soft.force, soft.duration) == pytest.approx((-(0.5**1.75), 2e-3 * 0.5**-0.4))
 
 
@@ -73,10 +76,10 @@ def test_the_preset_s_own_pluck_is_that_of_velocity_100() -> None:
 def test_refusals(how: dict[str, Any], told: str) -> None:
     if told:
         with pytest.raises(engine.EngineError) as caught:
-            engine.simulate("sitar", 0.001, **how)
+            engine.simulate("sitar-string", 0.001, **how)
         assert str(caught.value).startswith(told)
     else:
-        engine.simulate("sitar", 0.001, **how)
+        engine.simulate("sitar-string", 0.001, **how)
 
 
 def test_a_key_without_a_string_is_refused_with_its_reason() -> None:
@@ -85,14 +88,16 @@ def test_a_key_without_a_string_is_refused_with_its_reason() -> None:
 
 
 def test_the_command_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["simulate", "sitar", "--seconds", "1 ms"]) == 0
+    assert main(["simulate", "sitar-string", "--seconds", "1 ms"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].endswith("here are 199; --as-played takes that")
-    assert main(["simulate", "sitar", "--seconds", "5 ms", "--key", "C#5", "--velocity", "120", "--as-played"]) == 0
+    assert (
+        main(["simulate", "sitar-string", "--seconds", "5 ms", "--key", "C#5", "--velocity", "120", "--as-played"]) == 0
+    )
     out = capsys.readouterr().out
-    sim = engine.simulate("sitar", 0.005, key="C#5", velocity=120, as_played=True)
+    sim = engine.simulate("sitar-string", 0.005, key="C#5", velocity=120, as_played=True)
     assert f"peak {np.abs(sim.pickups).max():.4g}" in out
     assert "--as-played" not in out
-    assert main(["simulate", "sitar", "--as-played", "--scheme", "fd"]) == 2
+    assert main(["simulate", "sitar-string", "--as-played", "--scheme", "fd"]) == 2
     assert "leave scheme out" in capsys.readouterr().err
 
 
@@ -102,7 +107,7 @@ def test_the_wheel_pulls_a_string_that_frets_have_shortened() -> None:
     x = raw(free, [(0, on(73)), (0, bend(8191))], RATE // 2)[:, 0][RATE // 20 :]
     ratio = 2.0 ** (2.0 * 8191 / 8192 / 12)
     assert cents(pitch(x, key_to_hz(73) * ratio), key_to_hz(73) * ratio) == pytest.approx(0.0, abs=0.5)
-    sitar = instrument("sitar")
+    sitar = instrument("sitar-string")
     raw(sitar, [(0, on(73)), (0, bend(8191))], RATE // 4)
     voice, key = sitar.machine.voices[0], sitar.machine.keys[73]
     assert key.length == pytest.approx(0.88 * 2.0 ** (-19 / 12), rel=1e-3)

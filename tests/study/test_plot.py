@@ -24,7 +24,7 @@ def takes(fastest: float, slowest: float, voices: tuple[int, ...]) -> dict[Point
     for n in voices:
         took = np.geomspace(fastest * 1e3, slowest * 1e3, 500) * (n / max(voices)) ** 0.1
         rows = np.stack([np.arange(500) * 1_333_000, took, np.full(500, BLOCK)], axis=1).astype(np.int64)
-        point = Point(Section("sitar", "modal", 2, BLOCK), n)
+        point = Point(Section("sitar-string", "modal", 2, BLOCK), n)
         found[point] = BenchTake(load(rows, RATE), Blocks(rows, np.zeros(0, np.int64)))
     return found
 

@@ -132,10 +132,10 @@ def test_the_command_streams(
 ) -> None:
     monkeypatch.setattr(log, "MOST_BYTES", 2**20)
     path = tmp_path / "run.npz"
-    assert cli.main(["simulate", "tanpura", "--seconds", "1 s", "-o", str(path)]) == 0
+    assert cli.main(["simulate", "tanpura-string", "--seconds", "1 s", "-o", str(path)]) == 0
     out, _ = capsys.readouterr()
     with np.load(path) as saved:
         assert saved["time"].shape == (96_000,)
         assert f"peak {np.abs(saved['pickups']).max():.4g}" in out
-    assert cli.main(["simulate", "tanpura", "--seconds", "1 s", "--plot", str(tmp_path / "run.png")]) == 4
+    assert cli.main(["simulate", "tanpura-string", "--seconds", "1 s", "--plot", str(tmp_path / "run.png")]) == 4
     assert "are more than 1 MiB" in capsys.readouterr().err

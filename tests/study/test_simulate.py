@@ -65,7 +65,7 @@ def test_every_scheme_tells_the_same_story(scheme: str) -> None:
 
 def test_the_presets_own_model_is_the_default() -> None:
     assert run(preset="slap-bass", seconds=0.001).scheme == "fd"
-    assert run(preset="tanpura", seconds=0.001).scheme == "modal"
+    assert run(preset="tanpura-string", seconds=0.001).scheme == "modal"
     assert run(seconds=0.001).scheme == "modal"
 
 
@@ -128,9 +128,9 @@ def test_contact_force_is_what_the_barrier_gives() -> None:
 
 
 def test_oversampling_is_the_presets_unless_given() -> None:
-    assert run(preset="sitar", seconds=0.001).rate == 96_000.0
-    assert run(preset="sitar", seconds=0.001, oversample=4).rate == 192_000.0
-    assert run(preset="sitar", seconds=0.001, sample_rate=44_100).rate == 88_200.0
+    assert run(preset="sitar-string", seconds=0.001).rate == 96_000.0
+    assert run(preset="sitar-string", seconds=0.001, oversample=4).rate == 192_000.0
+    assert run(preset="sitar-string", seconds=0.001, sample_rate=44_100).rate == 88_200.0
 
 
 def test_overrides_reach_the_string() -> None:
@@ -149,14 +149,14 @@ def test_a_loaded_preset_and_its_source_are_the_same() -> None:
 
 def test_a_grid_says_how_well_it_realises_the_losses() -> None:
     """s1 and s3 fitted, within 10 %; s0 and s2 as they are; modes exact."""
-    fitted = run(preset="sitar", seconds=0.001, scheme="fd")
+    fitted = run(preset="sitar-string", seconds=0.001, scheme="fd")
     assert 0.0 < fitted.loss_fit_error <= 0.1
-    assert run(preset="sitar", seconds=0.001).loss_fit_error == 0.0
+    assert run(preset="sitar-string", seconds=0.001).loss_fit_error == 0.0
     assert run(seconds=0.001, scheme="fd").loss_fit_error == 0.0
 
 
 def test_a_run_is_repeatable() -> None:
-    assert (run(preset="sitar").pickups == run(preset="sitar").pickups).all()
+    assert (run(preset="sitar-string").pickups == run(preset="sitar-string").pickups).all()
 
 
 # --- release ----------------------------------------------------------------------------------------------------------

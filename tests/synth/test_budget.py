@@ -173,7 +173,7 @@ def test_no_call_takes_long_by_the_estimate() -> None:
 
 def test_an_instrument_in_pieces_sounds_the_same() -> None:
     """A block that would take long is cut inside, where it leaves no trace."""
-    whole, cut = (Instrument("sitar", 8_000, polyphony=4) for _ in range(2))
+    whole, cut = (Instrument("sitar-string", 8_000, polyphony=4) for _ in range(2))
     assert whole._piece > 1000
     cut._piece = 7
     heard = []

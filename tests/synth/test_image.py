@@ -31,10 +31,10 @@ from engine.synth.instrument import Instrument
 
 RATE = 8_000
 CHORD = [([0x90, key, 100], 0.01 * key) for key in (40, 47, 55)]
-NAMES = ("sitar", "slap-bass", "prepared")
+NAMES = ("sitar-string", "slap-bass", "prepared")
 
 
-def setup(name: str = "sitar") -> Setup:
+def setup(name: str = "sitar-string") -> Setup:
     preset = load_preset(name, {"oversample": 1, "polyphony": 4})
     return Setup(preset, RATE, 1, 4, 2, preset.tuning)
 
@@ -106,7 +106,7 @@ def test_a_barrier_made_in_python_cannot_be_saved(tmp_path: Path) -> None:
         def __call__(self, x: Any, /) -> Any:
             return -1e-3 - 1e-4 * np.floor(x * 100)
 
-    preset = load_preset("sitar", {"oversample": 1, "polyphony": 2})
+    preset = load_preset("sitar-string", {"oversample": 1, "polyphony": 2})
     own = replace(preset, problem=replace(preset.problem, barrier=Barrier(Steps(), 0.0, 0.02, points=4)))
     with pytest.raises(PresetError, match="Steps is made in Python: no file can hold it"):
         Instrument(own, RATE).save(tmp_path / "it.jawari")
@@ -116,7 +116,7 @@ def test_a_barrier_made_in_python_cannot_be_saved(tmp_path: Path) -> None:
 # --- presets as data --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["sitar", "tanpura", "plain", "prepared", "slap-bass"])
+@pytest.mark.parametrize("name", ["sitar-string", "tanpura-string", "plain", "prepared", "slap-bass"])
 def test_a_preset_comes_back_whole(name: str) -> None:
     preset = load_preset(name)
     assert again(json.loads(json.dumps(plain(preset))), Preset) == preset
@@ -137,7 +137,7 @@ def test_a_preset_comes_back_whole(name: str) -> None:
     ],
 )
 def test_what_is_no_preset_is_refused_in_a_line(path: tuple[str, ...], value: Any, said: str) -> None:
-    data = plain(load_preset("sitar"))
+    data = plain(load_preset("sitar-string"))
     inner = data
     for key in path[:-1]:
         inner = inner[key]

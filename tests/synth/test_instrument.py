@@ -224,7 +224,7 @@ def test_a_body_is_driven_by_the_same_bits_in_any_blocks(name: str) -> None:
         assert (render(inst, BUSY, FRAMES, blocks(size, FRAMES)) == whole).all()
 
 
-@pytest.mark.parametrize("name", ["pressing", "grid pressing", "sitar"])
+@pytest.mark.parametrize("name", ["pressing", "grid pressing", "sitar-string"])
 def test_a_body_is_still_until_it_is_driven(name: str) -> None:
     """No step at the onset: neither of what a pressing barrier does at rest nor of the hand's pull."""
     inst = made(name)
@@ -254,7 +254,7 @@ def test_the_gain_of_a_preset_comes_on_top() -> None:
     assert np.abs(b - a * 10.0 ** (-7.5 / 20.0)).max() <= 1e-12
 
 
-@pytest.mark.parametrize("name", ["sitar", "grid frets"])
+@pytest.mark.parametrize("name", ["sitar-string", "grid frets"])
 def test_never_above_the_ceiling(name: str) -> None:
     """All keys at once, as loud as they go."""
     inst = Instrument(name if name in SHIPPED else SMALL[name], RATE, polyphony=128)
@@ -319,7 +319,7 @@ def test_a_later_note_sounds_the_same_later(name: str) -> None:
 
 def test_other_threads_run_while_a_block_is_rendered() -> None:
     """One call renders for as long as it likes; meanwhile Python counts. With the lock held it could not."""
-    inst = Instrument("sitar", RATE, polyphony=64)
+    inst = Instrument("sitar-string", RATE, polyphony=64)
     schedule(inst, [(0, on(key)) for key in range(40, 80)])
     out = np.zeros((4 * RATE, 2), np.float32)
     span = [0.0, 0.0]
@@ -353,7 +353,7 @@ def test_the_renderer_can_neither_allocate_nor_hold_the_interpreter_s_lock(modul
 
 
 def test_blocks_ask_python_for_next_to_nothing() -> None:
-    inst, out = instrument("sitar"), np.zeros((128, 2), np.float32)
+    inst, out = instrument("sitar-string"), np.zeros((128, 2), np.float32)
     for n in range(20):
         inst.schedule(n, on(40 + n))
     inst.run(out)
@@ -392,7 +392,7 @@ def test_blocks_ask_python_for_next_to_nothing() -> None:
         ({"polyphony": 257}, ("polyphony", "256")),
         ({"polyphony": -1}, ("polyphony",)),
         ({"tuning": "jsut"}, ("jsut", "just")),
-        ({"preset": "sittar"}, ("sittar", "sitar")),
+        ({"preset": "sittar"}, ("sittar", "sitar-string")),
         ({"preset": {"string": {"length": 1}}}, ("string.density",)),
     ],
 )
@@ -494,7 +494,7 @@ def test_what_is_seen_of_the_memory_outlives_the_instrument() -> None:
     gains = Instrument("plain", RATE).machine.keys.gain
     taps = Instrument("plain", RATE, oversample=2).machine.filter.taps
     kept = gains.copy(), taps.copy()
-    others = [Instrument("sitar", RATE, polyphony=n) for n in (1, 2, 3)]
+    others = [Instrument("sitar-string", RATE, polyphony=n) for n in (1, 2, 3)]
     assert np.array_equal(gains, kept[0])
     assert np.array_equal(taps, kept[1])
     assert len(others) == 3

@@ -64,9 +64,9 @@ def test_at_any_sample_rate(preset: dict[str, object], rate: int) -> None:
 
 def test_another_tuning_is_another_pitch() -> None:
     """Given to the instrument, it goes before the preset's."""
-    inst = Instrument("tanpura", RATE, tuning="meantone on D, A4=415")
+    inst = Instrument("tanpura-string", RATE, tuning="meantone on D, A4=415")
     assert inst.tuning == load_tuning("meantone on D, A4=415")
-    assert Instrument("tanpura", RATE).tuning == load_preset("tanpura").tuning
+    assert Instrument("tanpura-string", RATE).tuning == load_preset("tanpura-string").tuning
     design = inst._bank.keys[69].design
     assert isinstance(design, modal.Design)
     assert design.modes.frequency[0] / (2.0 * pi) == pytest.approx(415.0, rel=1e-9)

@@ -81,7 +81,7 @@ from engine.physics.excitation import pulse
 from engine.preset.loader import load_preset
 from engine.synth.keys import design_key
 
-for name, model in (("sitar", modal), ("slap-bass", finite_difference)):
+for name, model in (("sitar-string", modal), ("slap-bass", finite_difference)):
     preset = load_preset(name)
     d = design_key(preset.problem, preset.model, preset.keys, 150.0, 48_000.0, preset.tracking).design
     out, state = np.zeros((400, d.width)), model.state(d.coefficients)

@@ -20,7 +20,7 @@ PLAYER = """
 player = Player(48000, 128)
 player.change(Instrument("{preset}", 48000, 128, polyphony=4))
 """
-SITAR, PLAIN = PLAYER.format(preset="sitar"), PLAYER.format(preset="plain")
+SITAR, PLAIN = PLAYER.format(preset="sitar-string"), PLAYER.format(preset="plain")
 
 
 def rendered(preset: str, events: list[list[int]], frames: int) -> np.ndarray:
@@ -63,7 +63,7 @@ def test_the_card_plays_what_is_rendered_and_blocks_keep_up_with_the_clock(tmp_p
         told = playing.told()
         playing.ends_well()
     assert len(told["events"]) == 6
-    expected, heard = rendered("sitar", told["events"], told["frames"]), read_recording(out)
+    expected, heard = rendered("sitar-string", told["events"], told["frames"]), read_recording(out)
     assert np.abs(expected).max() > 2**16
     begin = int(np.flatnonzero(heard.any(axis=1))[0]) - int(np.flatnonzero(expected.any(axis=1))[0])
     np.testing.assert_array_equal(heard[begin : begin + len(expected)], expected)

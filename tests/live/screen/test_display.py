@@ -50,17 +50,17 @@ def expected(reading: Reading, columns: int = 80, blocks: bool = True) -> list[s
 
 def test_it_is_redrawn_in_place_in_one_write() -> None:
     shown, screen, stream = panel()
-    screen.feed("$ jawari play sitar\r\n")
+    screen.feed("$ jawari play sitar-string\r\n")
     for blocks in range(5):
         reading = replace(READING, lost=blocks, watchdog=blocks % 2)  # the faults' line comes and goes
         shown.show(reading)
         assert stream.writes == blocks + 1
-        assert screen.lines == ["$ jawari play sitar", *expected(reading)]
+        assert screen.lines == ["$ jawari play sitar-string", *expected(reading)]
         assert screen.cursor
     shown.show(reading)
     assert stream.writes == 5  # nothing new, nothing written
     shown.close()
-    assert screen.lines == ["$ jawari play sitar", ""]
+    assert screen.lines == ["$ jawari play sitar-string", ""]
 
 
 @given(st.lists(st.sampled_from(["show", "say", "sick", "widen", "narrow", "lines"]), max_size=30))

@@ -103,8 +103,8 @@ print(json.dumps(guard_told()))
 # Sixteen strings, all that moves them, and another preset: 128 frames at a time, `play(blocks)` as the case may be.
 SESSION = """
 def session(player, play):
-    player.change(Instrument("sitar", RATE, 128, polyphony=16))
-    others = [Instrument(name, RATE, 128, polyphony=16) for name in ("slap-bass", "tanpura")]
+    player.change(Instrument("sitar-string", RATE, 128, polyphony=16))
+    others = [Instrument(name, RATE, 128, polyphony=16) for name in ("slap-bass", "tanpura-string")]
     play(30)
     for other in (*others, None):
         for n in range(16):
