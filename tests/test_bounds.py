@@ -35,7 +35,8 @@ lowering.plain_index = watched
 PLAYED = """
 from live.driving import Card
 from live.thread.test_block import random_events
-from synth.playing import SHIPPED, SMALL
+from one_string import ONE_STRING
+from synth.playing import SMALL
 from engine import Instrument, parts
 from engine.live.player import Player
 from engine.live.thread.tape import Tape
@@ -47,7 +48,7 @@ image._name = lambda setup: ""  # rehearsed here, too
 parts.cores = lambda: 1  # a process that helps out would not be watched
 module._here.append(module.Code(module.make()))
 rng = np.random.default_rng(7)
-for name in (*SMALL, *SHIPPED):
+for name in (*SMALL, *ONE_STRING):
     instrument = Instrument(SMALL.get(name, name), 48_000)
     for sample, data in [*random_events(rng, 400, 0, 9000), *[(9000, [0xB0, 16, 1])] * 5000]:
         instrument.schedule(sample, data)

@@ -119,7 +119,7 @@ def test_simulate_writes_arrays_and_a_figure(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr.replace(COLD, "")) == (0, "")
     assert f"wrote {tmp_path / 'run.npz'}" in done.stdout
     assert f"wrote {tmp_path / 'run.png'}" in done.stdout
-    assert "Sitar: modal, 882 steps at 176400 Hz" in done.stdout
+    assert "Sitar string: modal, 882 steps at 176400 Hz" in done.stdout
     assert "balance kept to" in done.stdout
     direct = engine.simulate(
         "sitar-string", 5e-3, 44_100, 4, snapshots=[1e-3, 3e-3], overrides=["string.length=60 cm", "pickups.0.at=0"]

@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 from llvmlite import ir
 from numba.core.errors import NumbaError
-from synth.playing import SHIPPED
+from one_string import ONE_STRING
 
 from engine import Instrument, cache, compiled, load_preset, module, parts, sources
 from engine.compiled import floats, native
@@ -436,9 +436,9 @@ def test_a_warm_instrument_asks_numba_for_nothing() -> None:
         "machine_code.MachineCode.load_overload = refuse\n"
         "for name in sys.argv[1:]: Instrument(name)"
     )
-    for name in SHIPPED:
+    for name in ONE_STRING:
         Instrument(name)
-    run = subprocess.run([sys.executable, "-c", program, *SHIPPED], capture_output=True, text=True, check=False)
+    run = subprocess.run([sys.executable, "-c", program, *ONE_STRING], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 

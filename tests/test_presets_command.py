@@ -244,7 +244,7 @@ def test_check_prints_every_mistake(tmp_path: Path, capsys: pytest.CaptureFixtur
         f"{good}: good (Fine, fd at 48000 Hz)",
         f"{wrong}:1: string.length = -1 m: must be at least 0.001 m; raise it",
         f"{wrong}:2: nam = x: there is no such key; did you mean name?",
-        "sitar: good (Sitar, modal at 96000 Hz)",
+        "sitar-string: good (Sitar string, modal at 96000 Hz)",
         f"{tmp_path / 'absent.yaml'}: there is no such file; check the name",
     ]
     assert run(capsys, "check", *map(str, shipped().values()))[0] == 0

@@ -28,7 +28,7 @@ MEMORY = f"""a run of fd or modal is summed up, and written, piece by piece: mem
 --plot and the slow schemes have to keep is at most {MOST_BYTES >> 20} MiB."""
 
 EXAMPLE = """example:
-  jawari simulate sitar --seconds '20 ms' --snapshots '1 ms' '2 ms' --set string.length='60 cm' --plot sitar.png"""
+  jawari simulate sitar-string --seconds '20 ms' --snapshots '1 ms' '2 ms' --set string.length=.6 --plot sitar.png"""
 
 
 def add(commands: Commands[argparse.ArgumentParser]) -> None:

@@ -22,7 +22,7 @@ def shipped() -> dict[str, Path]:
     """The presets that come with the engine, by name: inside the package in a wheel, beside it in the repository."""
     package = Path(__file__).resolve().parents[1]
     folder = next((f for f in (package / "presets", package.parent / "presets") if f.is_dir()), None)
-    return {path.stem: path for path in sorted(folder.glob("*.yaml"))} if folder else {}
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"), key=lambda path: path.stem)} if folder else {}
 
 
 def own_folder() -> Path:

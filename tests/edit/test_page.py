@@ -206,7 +206,7 @@ def test_the_gallery_finds_and_opens(page: Any) -> None:
     points = page.get_by_role("slider", name=re.compile("Point"))
     until(lambda: points.count() == 20, "no frets to drag")
     page.locator("#title").click()
-    page.locator(".card", has_text="Sitar").first.get_by_role("button", name="Open").click()
+    page.locator(".card", has_text="Sitar string").first.get_by_role("button", name="Open").click()
     until(lambda: "Sitar" in page.locator("#name").inner_text(), "it does not come back")
 
 

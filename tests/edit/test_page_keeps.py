@@ -57,7 +57,7 @@ def test_families_and_tags_find_presets(page: Any) -> None:
 def test_a_name_that_exists_asks_and_what_is_shared_is_what_was_saved(page: Any, program: Editing) -> None:
     saved = program.presets / "twice.yaml"
     for value in ("-0.03 mm", "-40 µm"):
-        opened(page, "Sitar")
+        opened(page, "Sitar string")
         set_entry(page, "barrier.height", value)
         until(lambda: page.locator("#star").inner_text() != "", "nothing was changed")
         page.locator("#save").click()
@@ -77,7 +77,7 @@ def test_a_name_that_exists_asks_and_what_is_shared_is_what_was_saved(page: Any,
         page.locator("#share").click()
     assert download.value.suggested_filename == "twice.yaml"
     assert Path(download.value.path()).read_bytes() == saved.read_bytes()
-    opened(page, "Sitar")
+    opened(page, "Sitar string")
 
 
 def test_a_take_that_is_shaped_meanwhile_renders_to_the_same_bits(page: Any, program: Editing) -> None:

@@ -179,7 +179,7 @@ def test_lilv_knows_the_plugin_and_its_presets(folder: Path, tmp_path: Path) -> 
     assert "Has latency:       yes" in done.stdout
     shown = re.search(r"Presets:\s*\n((?:\t .*\n)+)", done.stdout)
     assert shown
-    assert sorted(line.strip() for line in shown[1].splitlines()) == ["Sitar", "Slap bass"]
+    assert sorted(line.strip() for line in shown[1].splitlines()) == ["Sitar string", "Slap bass"]
     assert "error" not in done.stderr.lower(), done.stderr
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from live.midi_playing import be_busy
 from numpy.typing import NDArray
+from one_string import ONE_STRING
 
 from engine.compiled import now
 from engine.live.audio.cards import choose
@@ -24,7 +25,6 @@ from engine.live.audio.portaudio import library
 from engine.live.audio.stream import Stream
 from engine.live.midi.inputs import Inputs
 from engine.live.player import Player
-from engine.preset.files import shipped
 from engine.synth.instrument import Instrument
 
 Integers = NDArray[np.int64]
@@ -68,7 +68,7 @@ def spend(seconds: float, busy: bool) -> None:
 
 def change_presets(player: Player, seconds: float) -> int:
     """Design the next preset in the background, play it on all channels as soon as it is there; how often."""
-    names, made, changes = sorted(shipped()), list[Instrument](), 0
+    names, made, changes = [*sorted(ONE_STRING), "sitar"], list[Instrument](), 0
     end, thread = time.monotonic() + seconds, threading.Thread()
 
     def design() -> None:

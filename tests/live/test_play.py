@@ -85,7 +85,7 @@ def test_what_a_keyboard_plays_is_heard_recorded_and_rendered_again(server: Serv
         server.recorded(heard),
         playing(server.environment, tmp_path, "sitar-string", "--record", str(take)) as program,
     ):
-        program.says("playing Sitar on system")
+        program.says("playing Sitar string on system")
         with Sender("keyboard") as keyboard:  # plugged in later
             program.says("keyboard")
             keyboard.play(MUSIC, 0.05)
@@ -116,7 +116,7 @@ def test_a_virtual_input_and_program_changes(server: Server, tmp_path: Path) -> 
         program.says("MIDI: jawari")
         with Sender("sequencer", "to jawari") as sequencer:
             sequencer.play([[0x91, 60, 100], [0x90, 62, 100], [0xC1, 1]], 0.05)
-            program.says("sitar: playing")
+            program.says("sitar-string: playing")
             sequencer.play([[0x91, 64, 100], [0xC1, 99]], 0.05)
             program.says("program 100: there are 2 presets")
         assert program.end(signal.SIGTERM) == 0

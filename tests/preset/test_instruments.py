@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from one_string import ONE_STRING
 from robustness_parts.random_instruments import random_instrument
 
 from engine.errors import EngineError, PhysicsError, PhysicsWarning, PresetError
@@ -20,7 +21,7 @@ from engine.physics.network.bodies import named, playable
 from engine.physics.network.parts import Against, Body, Link, Plane, Resonance
 from engine.physics.problem import Contact
 from engine.preset.assembly import Assembly, Blowing, Course, Felt, Plucking, Rattle
-from engine.preset.loader import Preset, load_preset, shipped
+from engine.preset.loader import Preset, load_preset
 from engine.preset.plain import again, plain
 from engine.preset.room import Room
 
@@ -55,7 +56,7 @@ def doubts(document: dict[str, Any], *overrides: str) -> list[str]:
 # --- what is said -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", ONE_STRING)
 def test_a_preset_that_asks_for_none_of_it_has_none(name: str) -> None:
     assert load_preset(name).assembly is None
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from one_string import ONE_STRING
 
 from engine.errors import PhysicsError, PresetError
 from engine.music.note import parse_notes
 from engine.physics.problem import Pickup
-from engine.preset.files import shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.playing import MAX_CONTROLLERS, RESERVED, Controller, Velocity
 from engine.preset.tuning import load_tuning
@@ -249,7 +249,7 @@ def test_presets_stay_frozen_comparable_and_travel() -> None:
         assert load_preset("sitar-string", [change]) != preset
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", ONE_STRING)
 def test_a_shipped_phrase_can_be_played(name: str) -> None:
     preset = load_preset(name)
     notes = parse_notes(preset.phrase)
@@ -263,7 +263,7 @@ def test_a_shipped_phrase_can_be_played(name: str) -> None:
         assert all(end <= start for (_, end), (start, _) in pairwise(held))
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", ONE_STRING)
 def test_a_shipped_map_keeps_the_string_clear_at_rest(name: str) -> None:
     preset = load_preset(name)
     assert preset.controllers

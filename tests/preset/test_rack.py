@@ -86,7 +86,7 @@ def test_what_is_a_rack(tmp_path: Path) -> None:
         ("gain: -3 dB", "gain: 30 dB", "duo.yaml:3: parts.0.gain = 30 dB: must be at most 24 dB"),
         ("gain: -3 dB", "gain: loud", "duo.yaml:3: parts.0.gain = loud: must be a level in dB; write it like -6 dB"),
         ("pan: -0.3", "pan: 2", "duo.yaml:3: parts.0.pan = 2: must be at most 1"),
-        ("preset: sitar", "preset: sitarr", "duo.yaml:3: sitarr is not shipped; did you mean sitar?"),
+        ("preset: sitar-string", "preset: sitarr", "duo.yaml:3: sitarr is not shipped; did you mean sitar?"),
         ("preset: own.yaml", "preset: other.yaml", "other.yaml: there is no such file; check the name"),
         ("preset: own.yaml", "preset: [1]", "duo.yaml:4: parts.1.preset = [...]: must be the name of a preset"),
         ("  - preset: own.yaml\n   ", "  -", "duo.yaml:4: parts.1.preset = (not given): is required; name one"),
@@ -106,7 +106,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, old: str, new: str,
 def test_a_rack_needs_parts(tmp_path: Path, parts: str) -> None:
     (line,) = complaint(tmp_path, f"rack: Duo\n{parts}\n")
     assert "parts = " in line
-    assert f"must be a list of 1 to {MOST_PARTS} parts; write it like - {{preset: sitar-string, channels: 1}}" in line
+    assert f"must be a list of 1 to {MOST_PARTS} parts; write it like - {{preset: sitar, channels: 1}}" in line
 
 
 def test_everything_wrong_is_told_at_once_also_in_the_presets(tmp_path: Path) -> None:

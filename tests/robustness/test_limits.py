@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from one_string import ONE_STRING
 
 from engine.errors import PhysicsError
 from engine.physics import contact, finite_difference, grid, spots
 from engine.physics.barrier import ContactPoints
-from engine.preset.loader import load_preset, shipped
+from engine.preset.loader import load_preset
 from engine.study.simulate import SCHEMES, simulate
 from engine.synth import budget
 from engine.synth.instrument import Instrument
@@ -143,7 +144,7 @@ def test_a_string_of_too_many_modes_or_nodes_is_not_simulated(scheme: str) -> No
     assert time.process_time() - began < 0.5
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", ONE_STRING)
 def test_no_limit_is_near_the_shipped_presets(name: str) -> None:
     """All their keys are rehearsed, so that their loudness is what it always was."""
     made = Instrument(name)

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from one_string import ONE_STRING
 
 import engine
 from engine.files.errors import FileError
 from engine.physics.string import Array
-from engine.preset.files import shipped
 from engine.study.simulate import SCHEMES, Simulation
 
 # Strings that finite differences decline, since their measured losses are no polynomial of b^2 (reported, not bent).
@@ -38,7 +38,7 @@ def run(*, preset: Any = SMALL, seconds: float = 0.005, **how: Any) -> Simulatio
 
 @pytest.mark.filterwarnings("ignore::engine.errors.PhysicsWarning")
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("preset", shipped())
+@pytest.mark.parametrize("preset", ONE_STRING)
 def test_every_scheme_plays_every_preset(preset: str, scheme: str) -> None:
     if preset in MODAL_ONLY and scheme.startswith("fd"):
         with pytest.raises(engine.PhysicsError, match="use model: modal"):
@@ -339,7 +339,7 @@ def test_a_fine_grid_is_released_over_its_barrier() -> None:
     assert sim.time[later][np.argmax(sim.pickups[later, 0])] / period == pytest.approx(1.512, abs=0.004)
 
 
-@pytest.mark.parametrize("preset", shipped())
+@pytest.mark.parametrize("preset", ONE_STRING)
 def test_shipped_presets_need_no_warning(preset: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -57,7 +57,6 @@ SMALL: dict[str, dict[str, Any]] = {
     "grid bridge": {**GRID, **TOUCHING, "barrier": BRIDGE},
     "grid frets": {**GRID, **TOUCHING, "barrier": FRETS, "contact": RIGID, "oversample": 2},
 }
-SHIPPED = ("sitar-string", "tanpura-string", "slap-bass", "prepared", "plain")
 
 
 @cache

@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from one_string import ONE_STRING
 
 from engine.errors import PhysicsError
 from engine.physics import finite_difference, modal
 from engine.physics.excitation import pulse
-from engine.preset.loader import load_preset, shipped
+from engine.preset.loader import load_preset
 from engine.synth import budget
 from engine.synth.instrument import Instrument
 from engine.synth.keys import design_key
@@ -231,7 +232,7 @@ def test_buffers_are_charged() -> None:
         budget.thinned({60: d})
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", ONE_STRING)
 @pytest.mark.parametrize("rate", [48_000, 384_000])
 def test_shipped_presets_are_affordable(name: str, rate: int) -> None:
     made = load_preset(name)

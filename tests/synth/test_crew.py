@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synth.playing import SHIPPED, SMALL, Event, bend, cc, instrument, off, on, pressure, render
+from one_string import ONE_STRING
+from synth.playing import SMALL, Event, bend, cc, instrument, off, on, pressure, render
 
 from engine import aligned
 from engine.compiled import called_by_python, load_acquire, write_shared
@@ -83,7 +84,7 @@ def chord(strings: int, frames: int) -> list[Event]:
     return events + [(frames // 2 + 5 * n, off(36 + n, n % 16)) for n in range(0, strings, 3)]
 
 
-@pytest.mark.parametrize("name", [*SMALL, *SHIPPED])
+@pytest.mark.parametrize("name", [*SMALL, *ONE_STRING])
 def test_a_helper_changes_no_bit(name: str) -> None:
     frames = 2400
     score = chord(16, frames)

@@ -17,12 +17,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_string import ONE_STRING
 from physics.problems import problems
 from synth.playing import (
     BRIDGE,
     PLAIN,
     RATE,
-    SHIPPED,
     SMALL,
     Event,
     bend,
@@ -74,7 +74,7 @@ BUSY: list[Event] = [
     (7000, cc(120, 0, 1)),
     (8000, cc(123, 0)),
 ]
-every_preset = pytest.mark.parametrize("name", [*SMALL, *SHIPPED])
+every_preset = pytest.mark.parametrize("name", [*SMALL, *ONE_STRING])
 FRAMES = 9000
 
 
@@ -195,7 +195,7 @@ def heard(inst: Instrument, key: int, velocity: int, frames: int) -> Array:
     return sides * inst.machine.keys.gain[key]
 
 
-@pytest.mark.parametrize("name", [*SMALL, *SHIPPED, *BODIES])
+@pytest.mark.parametrize("name", [*SMALL, *ONE_STRING, *BODIES])
 @pytest.mark.parametrize(("key", "velocity"), [(31, 100), (60, 100), (60, 37), (84, 127)])
 def test_a_note_is_the_simulation(name: str, key: int, velocity: int) -> None:
     """The same motion, step by step. Contact is chaotic, so 1e-12 of the peak after a fifth of a second means that
@@ -257,7 +257,7 @@ def test_the_gain_of_a_preset_comes_on_top() -> None:
 @pytest.mark.parametrize("name", ["sitar-string", "grid frets"])
 def test_never_above_the_ceiling(name: str) -> None:
     """All keys at once, as loud as they go."""
-    inst = Instrument(name if name in SHIPPED else SMALL[name], RATE, polyphony=128)
+    inst = Instrument(name if name in ONE_STRING else SMALL[name], RATE, polyphony=128)
     out = render(inst, [(0, on(key, 127)) for key in range(20, 110)], RATE // 4)
     assert np.abs(out).max() > 1.0  # nothing holds it back until it is played
     assert 0.9 < np.abs(limited(out)).max() <= CEILING

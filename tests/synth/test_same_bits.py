@@ -24,7 +24,6 @@ PLAYED = """
 import hashlib
 import numpy as np
 import engine
-from engine.preset.files import shipped
 from engine.synth import image
 
 image._name = lambda setup: ""  # designed here, too
@@ -33,7 +32,7 @@ messages += [(bytes((0x80, 40, 0)), 0.1), (bytes((0xB0, 64, 90)), 0.09), (bytes(
 messages += [(bytes((0xB0, 1, i)), 0.02 + 0.001 * i) for i in range(0, 120, 7)]
 messages += [(bytes((0xE0, 0, 64 + i)), 0.05 + 0.002 * i) for i in range(0, 50, 9)]
 messages += [(bytes((0xB0, controller, 40)), 0.07) for controller in (2, 7, 10, 16, 17, 74)]
-for name in sorted(map(str, shipped())):
+for name in ("plain", "prepared", "sitar", "sitar-string", "slap-bass", "tanpura-string"):
     instrument = engine.Instrument(engine.load_preset(name), 48_000, 128)
     sound = np.zeros((8_000, instrument.channels), np.float32)
     instrument.process(sorted(messages, key=lambda m: m[1]), sound)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from synth.playing import SHIPPED, SMALL, bend, cc, instrument, off, on, pressure
+from one_string import ONE_STRING
+from synth.playing import SMALL, bend, cc, instrument, off, on, pressure
 
 from engine import cache as disk
 from engine import module
@@ -93,7 +94,7 @@ def test_a_program_in_c_plays_the_same_bits(name: str, folder: Path) -> None:
     played([str(program(folder, PROCESSOR, compiler))], name, folder)
 
 
-@pytest.mark.parametrize("name", [*SHIPPED, *SMALL])
+@pytest.mark.parametrize("name", [*ONE_STRING, *SMALL])
 def test_arm_plays_the_same_bits(name: str, folder: Path) -> None:
     compiler, emulator = shutil.which("aarch64-linux-gnu-gcc"), shutil.which("qemu-aarch64")
     if not compiler or not emulator:
