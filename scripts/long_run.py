@@ -166,9 +166,7 @@ def ring_out(watch: Watch) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "preset", nargs="?", default="sitar", help="a shipped preset's name or a YAML file (sitar)"
-    )
+    parser.add_argument("preset", nargs="?", default="sitar", help="a shipped preset's name or a YAML file (sitar)")
     parser.add_argument("--minutes", type=float, default=60.0, help="of sound (60)")
     parser.add_argument("--seed", type=int, default=0, help="of the music (0)")
     parser.add_argument("--every", type=float, default=1.0, metavar="S", help="seconds of sound between looks (1)")
