@@ -37,16 +37,20 @@ QUANTITIES = {
     "N/m": ("a stiffness", "2e4 N/m"),
     "kg/s": ("a resistance", "0.5 kg/s"),
     "1/Hz": ("a density of modes", "0.02 1/Hz"),
+    "H": ("an inductance", "4 H"),
+    "Ω": ("an electric resistance", "8 kΩ"),
+    "F": ("a capacitance", "0.6 nF"),
 }
 
 
 class Measure(NamedTuple):
-    """A unit: its size in SI, and its powers of kilogram, metre and second."""
+    """A unit: its size in SI, and its powers of kilogram, metre, second and ampere."""
 
     size: Decimal
     kilogram: float
     metre: float
     second: float
+    ampere: float = 0.0
 
 
 METRIC = {
@@ -56,6 +60,10 @@ METRIC = {
     "g": Measure(Decimal("0.001"), 1, 0, 0),
     "m": Measure(Decimal(1), 0, 1, 0),
     "s": Measure(Decimal(1), 0, 0, 1),
+    "H": Measure(Decimal(1), 1, 2, -2, -2),
+    "Ω": Measure(Decimal(1), 1, 2, -3, -2),
+    "ohm": Measure(Decimal(1), 1, 2, -3, -2),
+    "F": Measure(Decimal(1), -1, -2, 4, 2),
 }
 PREFIXES = {"G": 9, "M": 6, "k": 3, "c": -2, "m": -3, "u": -6, "µ": -6, "μ": -6, "n": -9}
 # String gauges are sold in inches, their tensions quoted in pounds or kilograms of force.
@@ -72,7 +80,7 @@ _FACTOR = re.compile(
     r"(?:\^?(-?[0-9]{1,2}(?:\.[0-9]{1,6})?))?"
 )
 _NOTE = re.compile(r"([A-Ga-g])([#b♯♭]?)(-?[0-9]{1,2})")
-_PLAIN = str.maketrans({"−": "-", "·": "*", "⋅": "*", "×": "*", "²": "2", "³": "3", "¹": "1", "⁻": "-"})
+_PLAIN = str.maketrans({"−": "-", "·": "*", "⋅": "*", "×": "*", "²": "2", "³": "3", "¹": "1", "⁻": "-", "\u2126": "Ω"})
 _LONGEST = 60  # characters of a quantity; keeps a hostile one cheap
 
 
@@ -184,7 +192,7 @@ def measure(unit: str) -> Measure | None:
     """The size and dimension of a unit such as "g/m", "N·m²", "N m2" or "1/s"; None if it cannot be read."""
     text = unit.strip().translate(_PLAIN).replace("**", "^")
     text = text[1:] if text.startswith("1/") else text
-    size, powers, at = Decimal(1), [0.0, 0.0, 0.0], 0
+    size, powers, at = Decimal(1), [0.0] * 4, 0
     while at < len(text):
         match = _FACTOR.match(text, at)
         if match is None:

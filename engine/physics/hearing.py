@@ -2,6 +2,7 @@
 
     displacement, bridge_force    as given
     velocity                      the difference of its displacement
+    air                           its second difference
     body_force, on a grid         as given
     body_force, of modes          -(h+ - 2 h + h-)/k^2 - carried
 
@@ -28,7 +29,7 @@ from engine.physics.problem import Pickup
 from engine.physics.record import Run
 from engine.physics.string import Array
 
-AS_GIVEN, DIFFERENCE, REACTION = range(3)
+AS_GIVEN, DIFFERENCE, REACTION, BEND = range(4)
 
 
 def on_body(pickups: Sequence[Pickup]) -> list[Pickup]:
@@ -38,7 +39,7 @@ def on_body(pickups: Sequence[Pickup]) -> list[Pickup]:
 
 def ways(pickups: Sequence[Pickup], modal: bool) -> list[int]:
     """What is to be made of each pickup."""
-    known = {"velocity": DIFFERENCE, "body_force": REACTION if modal else AS_GIVEN}
+    known = {"velocity": DIFFERENCE, "body_force": REACTION if modal else AS_GIVEN, "air": BEND}
     return [known.get(pickup.kind, AS_GIVEN) for pickup in pickups]
 
 
@@ -59,9 +60,11 @@ def gripped(end: Any, position: Any) -> Any:
 
 @inlined
 def derived(way: Any, after: Any, now: Any, before: Any, carried: Any, rate: Any) -> Any:
-    """What is heard of three steps: a velocity between the last two, a body's force at the middle one."""
+    """What is heard of three steps: a velocity between the last two, a body's force, or what air has, at the middle."""
     if way == REACTION:
         return ((now - before) - (after - now)) * (rate * rate) - carried
+    if way == BEND:
+        return ((after - now) - (now - before)) * (rate * rate)
     return (after - now) * rate
 
 
@@ -76,6 +79,8 @@ def heard(pickups: Sequence[Pickup], run: Run) -> Array:
         elif way == REACTION:
             bend = (now[:, i] - before[:, i]) - (after[:, i] - now[:, i])
             found.append(bend * (run.rate * run.rate) - after[:, column])
+        elif way == BEND:
+            found.append(((after[:, i] - now[:, i]) - (now[:, i] - before[:, i])) * (run.rate * run.rate))
         else:
             found.append(after[:, i] if pickups[i].kind == "body_force" else now[:, i])
     return np.stack(found, axis=1) if found else now[:, :0]

@@ -10,6 +10,7 @@ import numpy as np
 
 from engine import elementwise
 from engine.errors import PhysicsError
+from engine.physics.aperture import left_of
 from engine.physics.barrier import ContactPoints
 from engine.physics.hearing import on_body
 from engine.physics.linear import product
@@ -70,8 +71,8 @@ def shape(b: Array, x: Array) -> Array:
 
 
 def pickup_row(string: String, b: Array, pickup: Pickup) -> Array:
-    """How each mode sounds at a pickup: displacement (whose difference is the velocity), pull on the support, or what
-    the end carries of its momentum (whose second difference is a body's force).
+    """How each mode sounds at a pickup: displacement (whose differences are the velocity and what air has of it), pull
+    on the support, or what the end carries of its momentum (whose second difference is a body's force).
     """
     if pickup.kind == "body_force":
         momentum = string.density / b
@@ -80,7 +81,7 @@ def pickup_row(string: String, b: Array, pickup: Pickup) -> Array:
         pull = string.tension * b + string.stiffness * (b * b * b)
         # T u_x - EI u_xxx at x = 0; at the far end the outward slope is -cos(n pi).
         return pull if pickup.at == 0.0 else -pull * elementwise.cos(b * string.length)
-    return shape(b, np.array([pickup.at * string.length]))[0]
+    return shape(b, np.array([pickup.at * string.length]))[0] * left_of(b, pickup)
 
 
 def shares(problem: Problem, points: ContactPoints) -> tuple[Array, Array]:

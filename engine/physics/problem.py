@@ -18,8 +18,9 @@ from engine.physics.barrier import (
 from engine.physics.excitation import Excitation
 from engine.physics.string import String, require
 
-PICKUP_KINDS = ("displacement", "velocity", "bridge_force", "body_force")
+PICKUP_KINDS = ("displacement", "velocity", "bridge_force", "body_force", "air")
 AT_AN_END = ("bridge_force", "body_force")
+TWICE = ("body_force", "air")  # heard by second differences
 
 
 @dataclass(frozen=True)
@@ -45,16 +46,21 @@ class Pickup:
     """Where the string is heard: position as a fraction of its length, and the quantity.
 
     displacement (m), velocity (m/s), or a force (N) at x = 0 or x = L: bridge_force, the string's pull on its support
-    alone; body_force, that on a body which carries this end and the barrier, too. `pan` is where a listener has it: -1
-    left, 0 in the middle, 1 right.
+    alone; body_force, that on a body which carries this end and the barrier, too. air is what a microphone has of the
+    string itself, its acceleration (m/s^2) as seen from `distance` m beside it. `pan` is where a listener has it: -1
+    left, 0 in the middle, 1 right. Of the string, `width` m are heard, on the mean.
     """
 
     at: float = 0.1
     kind: str = "displacement"
     pan: float = 0.0
+    width: float = 0.0
+    distance: float = 0.02
 
     def __post_init__(self) -> None:
         require("pickups.pan", self.pan, minimum=-1.0, maximum=1.0)
+        require("pickups.width", self.width, minimum=0.0)
+        require("pickups.distance", self.distance, above=0.0)
         if self.kind not in PICKUP_KINDS:
             raise PhysicsError("pickups.kind", self.kind, f"must be one of {', '.join(PICKUP_KINDS)}", "choose one")
         if self.kind in AT_AN_END:
@@ -62,6 +68,8 @@ class Pickup:
                 raise PhysicsError(
                     "pickups.at", self.at, f"a {self.kind} is felt at an end of the string", "give 0 or 1"
                 )
+            if self.width:
+                raise PhysicsError("pickups.width", self.width, f"a {self.kind} is felt at one place", "remove it")
         elif not 0.0 < self.at < 1.0:
             raise PhysicsError("pickups.at", self.at, "must lie on the string, between 0 and 1", "move it")
 

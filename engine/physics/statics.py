@@ -12,8 +12,10 @@ import numpy as np
 
 from engine import elementwise
 from engine.physics import contact
+from engine.physics.aperture import places
 from engine.physics.barrier import ContactPoints
-from engine.physics.problem import Pickup, Problem
+from engine.physics.linear import product
+from engine.physics.problem import TWICE, Pickup, Problem
 from engine.physics.string import Array, String
 
 MARGIN = 1e-4  # of a point's static answer, by which rounding and rank may leave N short of positive
@@ -37,7 +39,8 @@ def heard(string: String, at: Array, pickup: Pickup) -> Array:
     """What a pickup hears of a newton that rests at each place."""
     if pickup.kind == "bridge_force":  # the supports share it as those of a lever do, stiff or not
         return 1.0 - at / string.length if pickup.at == 0.0 else at / string.length
-    return compliance(string, at, np.array([pickup.at * string.length]))[:, 0]
+    around = places(pickup, string.length)
+    return product(compliance(string, at, around), np.full(around.size, 1.0 / around.size))
 
 
 def left_out(problem: Problem, points: ContactPoints, static: Array) -> Array:
@@ -51,9 +54,10 @@ def left_out(problem: Problem, points: ContactPoints, static: Array) -> Array:
     own = compliance(string, at, at)
     given = own - static[:, :count]
     given = 0.5 * (given + given.T) + np.diag(MARGIN * np.diag(own))
-    # A body is heard by what its end's momentum changes, of which a step from one answer to another is no part.
+    # A body is heard by what its end's momentum changes, of which a step from one answer to another is no part; nor
+    # is it of an acceleration.
     lacking = [
-        np.zeros(count) if p.kind == "body_force" else heard(string, at, p) - static[:, count + j]
+        np.zeros(count) if p.kind in TWICE else heard(string, at, p) - static[:, count + j]
         for j, p in enumerate(problem.pickups)
     ]
     return np.concatenate([given, np.array(lacking).reshape(len(lacking), at.size).T], axis=1)

@@ -30,6 +30,7 @@ from engine.physics.contact import Law
 from engine.physics.linear import product
 from engine.physics.modes import pickup_row, poles, released, shape, shares
 from engine.physics.newton import Solver
+from engine.physics.problem import TWICE
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
 from engine.physics.responses import answer_rows
 from engine.physics.string import Array
@@ -125,7 +126,7 @@ def left_out(d: modal.Design, static: Array) -> Array:
     own = statics.compliance(string, at, at) - static[:, :count]
     left[:, :count] = 0.5 * (own + own.T)
     for j, pickup in enumerate(d.problem.pickups):
-        if pickup.kind == "body_force":  # of whose momentum what follows a force at once has none
+        if pickup.kind in TWICE:  # of whose momentum what follows a force at once has none
             continue
         left[:, count + j] = statics.heard(string, at, pickup) - static[:, count + j]
     return left

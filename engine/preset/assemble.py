@@ -51,7 +51,8 @@ def build_instrument(values: Values) -> tuple[Problem | None, Assembly | None]:
         limit = f"{len(sympathetic)} strings answer in all, and at most {MOST_SYMPATHETIC} fit"
         last = next(scope.own for scope in reversed(scopes) if scope.sympathetic)
         values.refuse(f"{last}.sympathetic", f"{limit}; leave some out", physical=True)
-    assembly = Assembly(played, sympathetic, body, values["coupling"])
+    crystal = values.given("pickups") and first is not None and first.pickups[0].kind in AT_AN_END
+    assembly = Assembly(played, sympathetic, body, values["coupling"], crystal)
     if not values.complaints:
         for scope, part in zip(scopes, made):
             assert part is not None
@@ -130,11 +131,18 @@ def _listening(scope: Scope, problem: Problem) -> tuple[Listening, ...]:
     if scope.sympathetic or not scope.given("pickups"):
         return ()
     for path, pickup in zip(scope.instances("pickups"), problem.pickups):
-        if pickup.kind in AT_AN_END:
-            limit = "on a bridge that strings share, the body is heard, or a place on strings"
-            remedy = "take displacement or velocity, or leave pickups out"
+        if pickup.kind in ("bridge_force", "air"):
+            limit = "on a bridge that strings share, the body is heard, the force on it, or a place on strings"
+            remedy = "take displacement, velocity or body_force, or leave pickups out"
             raise PhysicsError(f"{path}.kind", pickup.kind, limit, remedy)
-    return tuple(Listening(pickup.at * problem.string.length) for pickup in problem.pickups)
+        if pickup.at == 1.0:
+            raise PhysicsError(f"{path}.at", 1.0, "the bridge that strings share is at 0", "move it")
+        if (pickup.kind in AT_AN_END) != (problem.pickups[0].kind in AT_AN_END):
+            limit = "the force on the body is heard, or places on strings, not both"
+            raise PhysicsError(f"{path}.kind", pickup.kind, limit, "remove one of them")
+    if problem.pickups[0].kind in AT_AN_END:
+        return ()
+    return tuple(Listening(pickup.at * problem.string.length, width=pickup.width) for pickup in problem.pickups)
 
 
 def _hang(scope: Scope, path: str, length: float, ports: list[PortLike], rattles: list[Rattle]) -> None:

@@ -109,12 +109,16 @@ class Played:
 
 @dataclass(frozen=True)
 class Assembly:
-    """All of an instrument. A key is played by all entries of `played` whose range holds it, or one of many frets."""
+    """All of an instrument. A key is played by all entries of `played` whose range holds it, or one of many frets.
+
+    Without places on strings that listen, the body is heard, or, with a `crystal` under its bridge, the force on it.
+    """
 
     played: tuple[Played, ...]
     sympathetic: tuple[Strung, ...] = ()
     body: Body = field(default_factory=Body)
     coupling: str = COUPLINGS[0]
+    crystal: bool = False
 
     def places(self, key: int) -> list[list[Played]]:
         """Where a key may be played: on all its strings, or on any one of many frets, the nearest open string first."""

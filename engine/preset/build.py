@@ -49,6 +49,11 @@ def refuse_models(values: Values) -> None:
     grid, best = values["model"] == "fd", values["quality"] == "best"
     if grid and best:
         values.refuse("quality", "is of model: modal; a grid is solved in one way, remove it")
+    for path in values.instances("pickups") if grid else ():
+        wide = values.given(f"{path}.width") and not values.refused(f"{path}.width") and values[f"{path}.width"] > 0.0
+        far = not values.refused(f"{path}.kind") and values[f"{path}.kind"] == "air"
+        if wide or far:
+            values.refuse(f"{path}.{'width' if wide else 'kind'}", "is heard of modes only; take model: modal")
     said = network_key(values) if grid or best else ""
     if said and grid:
         values.refuse("model", f"fd is of a string by itself, and {said} asks for more; take modal")
@@ -173,11 +178,15 @@ def _excitation(scope: Scope) -> Excitation:
 
 
 def _pickup(scope: Scope, path: str) -> Pickup:
-    kind, at, pan = (scope[f"{path}.{word}"] for word in ("kind", "at", "pan"))
+    kind, at, pan, width, distance = (scope[f"{path}.{word}"] for word in ("kind", "at", "pan", "width", "distance"))
     if kind in AT_AN_END and not scope.given(f"{path}.at"):
         at = 0.0
+    if kind != "air" and scope.given(f"{path}.distance"):
+        raise PhysicsError(f"{path}.distance", distance, "is of kind: air", "remove it")
+    if kind == "air" and width > 0.0:
+        raise PhysicsError(f"{path}.width", width, "is not of kind: air, which hears around its distance", "remove it")
     try:
-        return Pickup(at, kind, pan)
+        return Pickup(at, kind, pan, width, distance)
     except PhysicsError as error:
         raise PhysicsError(error.key.replace("pickups", path), error.value, error.limit, error.remedy) from None
 

@@ -5,24 +5,26 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from engine.errors import PhysicsWarning, PresetError
+from engine.errors import PhysicsError, PhysicsWarning, PresetError
 from engine.physics.problem import Problem
 from engine.preset.assemble import build_instrument
 from engine.preset.assembly import Assembly
 from engine.preset.build import build_controllers, refuse_models
 from engine.preset.check import Values
+from engine.preset.circuit import USUAL, Circuit
 from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node, read_object, read_yaml
 from engine.preset.files import MAX_BYTES, known, shipped
 from engine.preset.overrides import PLACE, Overrides, apply_overrides
 from engine.preset.playing import Controller, Tracking, Velocity
 from engine.preset.room import Room
+from engine.preset.schema import TABLE
 from engine.preset.tuning import Tuning, load_tuning
 from engine.reading import MIDI_SUFFIXES, read_text
 
@@ -51,6 +53,7 @@ class Preset:
     family: str = ""  # what it is listed among
     tags: tuple[str, ...] = ()  # and found by
     room: Room | None = None  # around the instrument, outside its physics
+    circuit: Circuit | None = None  # behind its pickups
 
     def __repr__(self) -> str:
         s = self.problem.string
@@ -89,7 +92,8 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
     problem, assembly = build_instrument(values)
     controllers = build_controllers(values)
     complaints.raise_if_any()
-    room = _room(values)
+    room, circuit = _room(values), values.attempt(_circuit)
+    complaints.raise_if_any()
     for doubt in values.doubts:
         warnings.warn(doubt, PhysicsWarning, stacklevel=3)
     assert problem is not None  # there was nothing to complain about
@@ -106,7 +110,7 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
         release=values["release"],
         tuning=values["tuning"] if values.given("tuning") else load_tuning(),
         velocity=Velocity(values["velocity.force"], values["velocity.duration"]),
-        tracking=Tracking(*(values[f"tracking.{word}"] for word in ("duration", "force", "position", "release"))),
+        tracking=Tracking(*(values[f"tracking.{word}"] for word in vars(Tracking()))),
         controllers=controllers,
         phrase=values["phrase"],
         assembly=assembly,
@@ -114,6 +118,7 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
         family=values["family"],
         tags=values["tags"] or (),
         room=room,
+        circuit=circuit,
     )
     return preset, values
 
@@ -127,6 +132,18 @@ def _room(values: Values) -> Room | None:
         way = f"{1e3 * room.across:.3g} ms across {room.size:g} m"
         values.doubt("room.decay", f"sound takes {way}, and hardly comes back; lengthen it, or take a smaller room")
     return room
+
+
+def _circuit(values: Values) -> Circuit | None:
+    """Refused are keys of the other kind, and a kind that is not told what it needs."""
+    if not values.given("circuit"):
+        return None
+    kind = values["circuit.kind"]
+    for key in TABLE:
+        if key.name.startswith("circuit.") and key.profiles and kind not in key.profiles and values.given(key.name):
+            raise PhysicsError(key.name, values[key.name], f"is of kind: {key.profiles[0]}", "remove it")
+    given = {word: values[f"circuit.{word}"] for word in vars(USUAL[kind]) if values.given(f"circuit.{word}")}
+    return replace(USUAL[kind], **given)
 
 
 def _read(source: object, complaints: Complaints) -> tuple[Node, Path | None]:

@@ -26,14 +26,16 @@ class Velocity:
 
 @dataclass(frozen=True)
 class Tracking:
-    """Powers of pitch / the string's own pitch that multiply force, duration and position of the excitation and the
-    time of the release. The default is a hand that is quicker on higher strings: a note is the same wave, transposed.
+    """Powers of pitch / the string's own pitch that multiply force, duration and position of the excitation, the time
+    of the release, and the places of pickups. The default is a hand that is quicker on higher strings: a note is the
+    same wave, transposed.
     """
 
     duration: float = -1.0
     force: float = 0.0
     position: float = 0.0
     release: float = 0.0
+    hearing: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.physics.excitation import SHAPES, Excitation
 from engine.physics.problem import PICKUP_KINDS, Contact, Pickup
+from engine.preset.circuit import CIRCUITS, COIL, USUAL
 from engine.preset.key import AUTO, Key
 from engine.preset.materials import MATERIALS
 from engine.preset.network_keys import (
@@ -166,10 +167,36 @@ TABLE = (
     ),
     _choice(
         "pickups.kind", PICKUP_KINDS, Pickup.kind,
-        "What the pickup hears, in m, m/s or N: bridge_force is the string's pull on its end alone, body_force what "
-        "drives a body that carries the end and the barrier, too.",
+        "What it hears, in m, m/s, N or m/s²: velocity is what a magnet hears; bridge_force the string's pull on its "
+        "end alone; body_force what drives a body that carries the end and the barrier, too, as a crystal under a "
+        "saddle feels it; air what a microphone near the string has of the string itself.",
+    ),
+    _number(
+        "pickups.width", "m", (0.0, 1.0), Pickup.width,
+        "How much of the string a pickup of displacement or velocity hears, on the mean: a magnet's window.",
+        usual=(1e-3, 0.1), units=("mm",),
+    ),
+    _number(
+        "pickups.distance", "m", (1e-3, 1.0), Pickup.distance,
+        "Of air: how far beside the string the microphone is; waves that are shorter do not reach it.",
+        profiles=("air",), usual=(1e-3, 0.3), units=("mm", "cm"),
     ),
     _number("pickups.pan", "", (-1.0, 1.0), 0.0, "Where it is heard: -1 left, 0 in the middle, 1 right."),
+    _choice(
+        "circuit.kind", CIRCUITS, COIL,
+        "What stands between pickups and the jack. coil: that of a magnetic pickup, with its controls and its cable, a "
+        "low-pass that resonates. crystal: that of a saddle, with what it works into, a high-pass.",
+    ),
+    _number("circuit.inductance", "H", (1e-3, 100.0), USUAL[COIL].inductance, "Of a coil.", profiles=(COIL,)),
+    _number("circuit.resistance", "Ω", (1.0, 1e6), USUAL[COIL].resistance, "Of a coil's wire.", profiles=(COIL,)),
+    _number(
+        "circuit.capacitance", "F", (1e-12, 1e-4), None,
+        "Of a coil's winding and its cable, 0.6 nF without it; or of a crystal itself, 1.2 nF without it.",
+    ),
+    _number(
+        "circuit.load", "Ω", (1e3, 1e9), None,
+        "What a coil works into, its controls included, 250 kΩ without it; or a crystal, 10 MΩ without it.",
+    ),
     _number(
         "room.share", "", (0.0, 1.0), Room.share, "How much of the power that is heard is of a room around it all.",
     ),
@@ -223,6 +250,11 @@ TABLE = (
     _number(
         "tracking.release", "", (-2.0, 2.0), Tracking.release,
         "The release goes with (pitch / own pitch) to this power: below 0, low strings are slower to stop.",
+    ),
+    _number(
+        "tracking.hearing", "", (-2.0, 2.0), Tracking.hearing,
+        "The places of pickups go with (pitch / own pitch) to this power: where length makes the keys, pickups that "
+        "stay where they are have 1. At least 0.01 from both ends.",
     ),
     Key(
         "map.source", "source",

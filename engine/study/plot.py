@@ -24,7 +24,7 @@ from engine.study.together import EnsembleSimulation
 
 # Which multiples of powers of ten are named on an axis whose ends are less than so far apart; none: equal steps.
 _STEPS: dict[float, tuple[int, ...]] = {2.0: (), 4.0: tuple(range(1, 10)), 8.0: (1, 2, 3, 5, 7), 100.0: (1, 2, 5)}
-UNITS = {"displacement": "m", "velocity": "m/s", "bridge_force": "N", "body_force": "N"}
+UNITS = {"displacement": "m", "velocity": "m/s", "bridge_force": "N", "body_force": "N", "air": "m/s²"}
 
 
 class PlotError(EngineError):

@@ -81,7 +81,7 @@ class EnsembleSimulation:
     """What a run found. Row n is time[n], after a step; forces act in this step, and energies lie within it.
 
     `sound` is what is heard: the body's channels, then the places on strings that pickups hear (m); of a body without
-    modes, the force on it.
+    modes, or with a crystal under its bridge, the force on it.
     """
 
     preset: Preset
@@ -189,7 +189,9 @@ class Pieces:
         directions = book.bridge.shape[1]
         total = book.total
         energy = PartsEnergy(book.strings, book.contact, book.body, book.hammers, total, book.lost, book.work)
-        sound = book.out[:, directions:] if book.out.shape[1] > directions else book.out
+        assembly = self.order.preset.assembly
+        crystal = assembly is not None and assembly.crystal
+        sound = book.out[:, directions:] if book.out.shape[1] > directions and not crystal else book.out[:, :directions]
         listened = slice(sound.shape[1] - self._moving.size, None)
         places = sound[:, listened].copy()
         before = np.concatenate([self._last[None], places[:-1]])

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, pi
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from engine.physics.problem import Problem
 from engine.preset.loader import Preset
 from engine.preset.parameters import PARAMETERS, SMOOTHING
 from engine.preset.tuning import Tuning
-from engine.synth import decimate, memory, output, room, strings, strips, zones
+from engine.synth import circuit, decimate, memory, output, room, strings, strips, zones
 from engine.synth.audition import loudness
 from engine.synth.budget import Budget, dearest, spend_together
 from engine.synth.choirs import design_choirs
@@ -244,6 +244,7 @@ def lay_out(setup: Setup, designed: Designed) -> Bank:
         bus=(longest, pickups),
         stereo=(longest, 2),
         base=(memory.TICK, 2),
+        passing=circuit.state(),
         filter=filtering,
         filtered=decimate.state(filtering),
         finish=finishing,
@@ -259,7 +260,7 @@ def lay_out(setup: Setup, designed: Designed) -> Bank:
     return Bank(setup, kept, block, block[:changing].copy())
 
 
-def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, float]:
+def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, Any]:
     preset, sample_rate, rate = setup.preset, setup.sample_rate, setup.sample_rate * setup.oversample
     return {
         "pickups": pickups_of(preset),
@@ -269,6 +270,7 @@ def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, float]:
         "shape": SHAPES.index(preset.problem.excitation.shape),
         "strip": _strip(preset, setup.channels),
         "rate": rate,
+        "wiring": circuit.design(preset.circuit, rate),
         "force_power": preset.velocity.force,
         "duration_power": preset.velocity.duration,
         "glide": 1.0 - exp(-memory.GLIDE / (SMOOTHING * sample_rate)),

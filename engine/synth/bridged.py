@@ -18,7 +18,7 @@ from engine.physics.network.metered import moving
 from engine.physics.network.stepping import drive_on, rest_from, step, sway
 from engine.synth import landing, strips, zones
 from engine.synth import network_string as strings
-from engine.synth.memory import FADING, FREE, GLIDE, PULSED, PULSES, RELEASED, Joint, Machine
+from engine.synth.memory import FADING, FREE, GLIDE, PULSED, PULSES, RELEASED, TO_BODY, TO_STRINGS, Joint, Machine
 from engine.synth.movable import TO_GAIN
 from engine.synth.voices import CALM, SETTLED, SILENCE, aimed, glide, nearer, set_moving
 
@@ -159,7 +159,7 @@ def run(m: Machine, j: Joint, first: int, steps: int) -> None:
     base = address(m) + j.island
     i, out = island(base), j.out
     b, sums, nudge, felt = i.bridge, j.push, j.nudge, j.felt
-    apart = i.one_way == 1 and i.frame.flying.size == 0 and j.listens == 0
+    apart = i.one_way == 1 and i.frame.flying.size == 0 and j.listens != TO_STRINGS
     if apart:  # each string runs for all steps, and need not meet the others
         for t in range(steps):
             for d in range(felt.shape[1]):
@@ -173,11 +173,12 @@ def run(m: Machine, j: Joint, first: int, steps: int) -> None:
             for a in range(i.active[0]):
                 nudge[i.members[a]] = sums[i.members[a], t]
             step(base, nudge, j.knock)
-        if j.listens:
+        if j.listens == TO_STRINGS:
             strings.hear(m, out[t])
         else:
+            radiates = j.listens == TO_BODY and b.heard.shape[1] > 0
             for p in range(m.pickups):
-                out[t, p] = b.heard[2, p] if b.heard.shape[1] else b.force[0]
+                out[t, p] = b.heard[2, p] if radiates else b.force[0]
     rest_from(base)
     level(m, j, first, steps)
     add(m, j, first, steps)

@@ -20,7 +20,7 @@ from engine.physics.network.meetings import LINK, OBSTACLE, Meeting, meetings
 from engine.physics.network.memory import NOBODY, Strand
 from engine.physics.network.parts import Against, Blow, Finger, Link, PortLike, Strung, Travel
 from engine.physics.network.weaving import Writers, planes_of, put, strand_of
-from engine.physics.problem import Problem
+from engine.physics.problem import Pickup, Problem
 from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Played, Plucking, Rattle
 from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
@@ -172,7 +172,9 @@ def strung_for(preset: Preset, part: Played, course: Course, hz: float) -> Sound
     Barriers are cut where a string is shortened, as those of a string by itself are (keys.py).
     """
     pitch = hz * course.ratio * exp2(course.detuned / 1200.0)
-    asked = Problem(part.strung.string, excitation=as_pulse(part.exciter))
+    whole = part.strung.string.length
+    heard = tuple(Pickup(place.at / whole) for place in part.strung.listening)
+    asked = Problem(part.strung.string, excitation=as_pulse(part.exciter), pickups=heard)
     tuned = of_key(asked, part.keys, pitch, preset.tracking)
     length, pulse, ports = tuned.string.length, tuned.excitation, list[PortLike]()
     for port in part.strung.ports:
@@ -182,8 +184,11 @@ def strung_for(preset: Preset, part: Played, course: Course, hz: float) -> Sound
         barrier = cut(port.barrier, length)
         if barrier is not None:
             ports.append(replace(port, barrier=barrier))
-    nearer = length / part.strung.string.length
-    listening = tuple(replace(place, at=place.at * nearer) for place in part.strung.listening)
+    nearer = length / whole
+    listening = tuple(
+        replace(place, at=place.at * nearer * (there.at / at_first.at))
+        for place, there, at_first in zip(part.strung.listening, tuned.pickups, heard, strict=True)
+    )
     bare = replace(part.strung, string=tuned.string, ports=tuple(ports), listening=listening)
     at, loose = pulse.position * length, tuple(own for own in part.rattles if own.at < length)
     match part.exciter:

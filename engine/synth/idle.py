@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import copy, entry, native
-from engine.synth import decimate, strips
+from engine.synth import circuit, decimate, strips
 from engine.synth.memory import CHANNELS, CONTROLLERS, Machine, machine
 
 
@@ -41,6 +41,7 @@ def look(m: Machine, sounding: int) -> None:
     if sounding == 0 and m.quiet:
         m.idle = 1
         decimate.reset(m.filtered)
+        circuit.reset(m.passing)
         mean = m.finished.mean
         for c in range(mean.size):
             mean[c] = 0.0

@@ -75,9 +75,19 @@ def _design_key(
 
 
 def of_key(problem: Problem, by: str, pitch: float, tracking: Tracking) -> Problem:
-    """The string of a pitch, and what plucks it."""
-    pluck = tracked(problem.excitation, tracking, above(problem.string, pitch))
-    return _tuned(replace(problem, excitation=pluck), by, pitch)
+    """The string of a pitch, what plucks it, and where it is heard."""
+    ratio = above(problem.string, pitch)
+    pluck, pickups = tracked(problem.excitation, tracking, ratio), problem.pickups
+    if tracking.hearing != 0.0:
+        pickups = tuple(replace(p, at=_moved(p.at, ratio, tracking.hearing)) for p in pickups)
+    return _tuned(replace(problem, excitation=pluck, pickups=pickups), by, pitch)
+
+
+def _moved(at: float, ratio: float, by: float) -> float:
+    """A place that goes with the pitch and stays on the string; an end stays an end."""
+    if by == 0.0 or at in (0.0, 1.0):
+        return at
+    return min(max(at * power(ratio, by), min(EDGE, at)), max(1.0 - EDGE, at))
 
 
 def above(string: String, pitch: float) -> float:

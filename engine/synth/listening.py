@@ -12,7 +12,7 @@ from engine.layout import Cube, Matrix, Vector, record
 from engine.opened import at
 from engine.physics.excitation import add_pulse
 from engine.physics.hearing import AS_GIVEN, REACTION, derived
-from engine.synth import decimate
+from engine.synth import circuit, decimate
 from engine.synth.weighting import weigh
 
 
@@ -21,6 +21,8 @@ class Listener(NamedTuple):
 
     places: Matrix  # a row for each pickup: gains left and right, what it hears, and the column of what is carried
     rate: float  # Hz, of the string
+    wiring: circuit.Wiring
+    passing: circuit.State
     filtering: decimate.Decimator
     filtered: decimate.State
     weighting: Matrix
@@ -62,12 +64,14 @@ def listen(hall: Any) -> None:
     h = hall_at(hall)
     ear, out, power = h.ear, h.out, h.power
     decimate.reset(ear.filtered)
+    circuit.reset(ear.passing)
     for side in range(ear.weighted.shape[0]):
         for i in range(2):
             ear.weighted[side, i, 0] = ear.weighted[side, i, 1] = 0.0
     steps = ear.mixed.shape[0]
     for n in range(power.size):
         mix(ear, out, n * steps)
+        circuit.run(ear.wiring, ear.passing, ear.mixed)
         decimate.run(ear.filtering, ear.filtered, ear.mixed, ear.sound)
         power[n] = 0.0
         weigh(ear.sound, ear.weighting, ear.weighted, power[n : n + 1])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from engine import messages as midi
 from engine.layout import Cube, IntegerRows, Integers, Matrix, Rows, Singles, Vector, inside, record
 from engine.opened import at
-from engine.synth import decimate, output
+from engine.synth import circuit, decimate, output
 from engine.synth.room import Echoes
 
 CHANNELS, KEYS = midi.CHANNELS, midi.KEYS
@@ -174,6 +174,7 @@ class Choir:
     ending: float  # s that it takes then
 
 
+TO_BODY, TO_STRINGS, TO_FORCE = range(3)  # what is heard: the body, its strings by pickups, or the force on it
 FINGERS = 8  # that are kept of a string; with more the first one is forgotten
 OVERLAP, PEDAL = range(2)  # when a key is slurred: where it overlaps another one, or while the legato pedal is down
 
@@ -204,7 +205,7 @@ class Joint:
     calm: int  # looks in a row
     most: float  # J that moved in it since it woke
     gain: float
-    listens: int  # 1: pickups hear the strings; 0: the body is heard
+    listens: int  # TO_BODY | TO_STRINGS | TO_FORCE
     spare: int  # bytes from the machine's start to room for the strings of a voice that goes on at another length
     lines: Rows[Fingerboard]
     way: Matrix  # [2, 3]: what a finger does to a string's planes in a sample (fretting.press)
@@ -279,6 +280,8 @@ class Machine:
     bus: Matrix
     stereo: Matrix
     base: Matrix
+    wiring: circuit.Wiring
+    passing: circuit.State
     filter: decimate.Decimator
     filtered: decimate.State
     finish: output.Output

@@ -28,7 +28,7 @@ from engine.physics.network.metered import moving, stored, strained
 from engine.physics.problem import Pickup
 from engine.physics.string import Array
 from engine.synth import modal_string
-from engine.synth.memory import FREE, HIT, TAKEN, Choir, Joint, Machine, choir, joint_at
+from engine.synth.memory import FREE, HIT, TAKEN, TO_STRINGS, Choir, Joint, Machine, choir, joint_at
 from engine.synth.passing import summed
 from engine.vectors import PADDING
 
@@ -266,7 +266,7 @@ def rest(m: Machine, v: Any) -> None:
     j, c = joint(m), of_voice(m, v)
     for n in range(c.strands.size):
         coming.enter(address(m) + j.island, j.courses * v + n)
-    if j.listens:
+    if j.listens == TO_STRINGS:
         b = hammers_of(island(address(m) + j.island))
         for p in range(m.pickups):  # on a bridge that moves a string at rest does
             m.heard[v, p, 0] = at_pickup(c, p)

@@ -19,7 +19,7 @@ from engine.physics.hearing import columns, ways
 from engine.physics.linear import between, total
 from engine.physics.string import Array
 from engine.preset.loader import Preset
-from engine.synth import decimate, strings
+from engine.synth import circuit, decimate, strings
 from engine.synth.budget import NOTE, Design, piece, step_time, thinned
 from engine.synth.listening import Hall, Listener, listen, pluck
 from engine.synth.memory import KEYS, Ear
@@ -85,6 +85,8 @@ def make_hall(preset: Preset, rate: float, filtering: decimate.Decimator) -> Reh
     ear = Listener(
         places=heard,
         rate=rate,
+        wiring=circuit.design(preset.circuit, rate),
+        passing=circuit.state(sides),
         filtering=filtering,
         filtered=decimate.state(filtering, sides),
         weighting=k_weighting(rate / filtering.oversample),

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.compiled import entry, flush_to_zero, native, restore_arithmetic, single_rows
 from engine.opened import address
-from engine.synth import bridged, decimate, idle, output, room
+from engine.synth import bridged, circuit, decimate, idle, output, room
 from engine.synth.control import take_events
 from engine.synth.crew import gather, is_held, is_ours, share
 from engine.synth.memory import FADING, FREE, TICK, Machine, machine
@@ -59,8 +59,9 @@ def next_span(m: Machine, most: int) -> int:
 
 @native
 def bring_down(m: Machine, span: int) -> None:
-    """m.stereo at the sound card's rate, in m.base."""
+    """m.stereo through the circuit behind the pickups and at the sound card's rate, in m.base."""
     if m.idle == 0:
+        circuit.run(m.wiring, m.passing, m.stereo[: span * m.oversample])
         decimate.run(m.filter, m.filtered, m.stereo[: span * m.oversample], m.base[:span])
 
 

@@ -13,7 +13,7 @@ from engine.physics.network.weaving import Writers, put, standing
 from engine.preset.assembly import MANNERS, Assembly
 from engine.preset.loader import Preset
 from engine.synth.keys import BAND
-from engine.synth.memory import KEYS, Choir, Ear, Fingerboard, Joint, KeyRow
+from engine.synth.memory import KEYS, TO_BODY, TO_FORCE, TO_STRINGS, Choir, Ear, Fingerboard, Joint, KeyRow
 from engine.synth.rehearsal import ears
 from engine.synth.strings import KeyStrings
 
@@ -28,16 +28,20 @@ def most_of_a_key(strings: KeyStrings) -> tuple[int, int]:
     return courses, hammers if hit else 0
 
 
-def listens(preset: Preset) -> bool:
-    """Whether pickups hear strings that share a bridge; else their body is heard."""
-    return preset.assembly is not None and any(part.strung.listening for part in preset.assembly.played)
+def listens(preset: Preset) -> int:
+    """What is heard of strings that share a bridge."""
+    a = preset.assembly
+    if a is None:
+        return TO_BODY
+    by_pickups = any(part.strung.listening for part in a.played)
+    return TO_STRINGS if by_pickups else TO_FORCE if a.crystal else TO_BODY
 
 
 def ears_of(preset: Preset) -> Rows[Ear]:
     """Left and right, each pickup, or each channel of the body that strings share: one is in the middle, and without
     modes it is its force.
     """
-    if preset.assembly is None or listens(preset):
+    if preset.assembly is None or listens(preset) != TO_BODY:
         return ears(preset)
     found = rows_of(Ear, max(preset.assembly.body.channels, 1))
     found.left = found.right = 1.0
@@ -115,7 +119,7 @@ def lay_joint(
         nudge=(strings,),
         knock=(len(body.directions),),
         felt=(steps, len(body.directions)),
-        listens=int(listens(preset)),
+        listens=listens(preset),
         out=(steps, ears_of(preset).size),
     )
     writers.append(write)

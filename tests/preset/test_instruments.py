@@ -226,9 +226,13 @@ def test_pickups_that_are_listed_hear_the_strings() -> None:
     heard = load_preset(BASE | {"strings": [{}, {"sympathetic": ["C4"]}], "pickups": [{"at": 0.2}]}).assembly
     assert heard is not None
     assert [len(s.listening) for s in (heard.played[0].strung, *heard.sympathetic)] == [1, 0]
+    assert complaints({"string": WIRE, "pickups": [{"at": 0.1}, {"kind": "bridge_force"}]}, "body.name=sitar") == [
+        "preset: pickups.1.kind = bridge_force: on a bridge that strings share, the body is heard, the force on it, or "
+        "a place on strings; take displacement, velocity or body_force, or leave pickups out"
+    ]
     assert complaints({"string": WIRE, "pickups": [{"at": 0.1}, {"kind": "body_force"}]}, "body.name=sitar") == [
-        "preset: pickups.1.kind = body_force: on a bridge that strings share, the body is heard, or a place on strings"
-        "; take displacement or velocity, or leave pickups out"
+        "preset: pickups.1.kind = body_force: the force on the body is heard, or places on strings, not both; remove "
+        "one of them"
     ]
 
 

@@ -62,6 +62,8 @@ SAMPLES: dict[str, Any] = {
     "excitation.shape": "drawn",
     "pickups.at": 0.7,
     "pickups.kind": "velocity",
+    "pickups.width": "25 mm",
+    "pickups.distance": "5 cm",
     "oversample": 4,
     "polyphony": 4,
     "gain": "-6 dB",
@@ -73,6 +75,7 @@ SAMPLES: dict[str, Any] = {
     "tracking.force": 1.0,
     "tracking.position": 1.0,
     "tracking.release": -0.5,
+    "tracking.hearing": 1.0,
     "pickups.pan": -0.5,
     "string.stretching": True,
     "string.elasticity": "3e4 N",
@@ -134,6 +137,11 @@ SAMPLES: dict[str, Any] = {
     "body.plate.to": "2 kHz",
     "body.plate.seed": 3,
     "coupling": "one-way",
+    "circuit.kind": "crystal",
+    "circuit.inductance": "3 H",
+    "circuit.resistance": "6 kΩ",
+    "circuit.capacitance": "0.4 nF",
+    "circuit.load": "500 kohm",
     "room.share": 0.4,
     "room.decay": "1 s",
     "room.size": "8 m",
@@ -153,6 +161,7 @@ AROUND: dict[str, Any] = {
     "body": {},
     "body.modes": [{"frequency": 200.0, "mass": 0.2}],
     "body.plate": {"density": 0.01, "mass": 0.3, "from": 300.0},
+    "circuit": {},
     "room": {},
 }
 IN_MAP = {"source": "pressure", "to": "gain", "range": [2.0, 4.0]}
@@ -223,6 +232,8 @@ def around(key: Key) -> dict[str, Any]:
         document["strings"].append({})
     if key.name in ("strings.legato", "strings.finger"):
         document["strings"][0]["mono"] = True
+    if key.name == "pickups.distance":
+        document["pickups"] = [{"kind": "air"}]
     if key.name == "ports.gap":
         document["ports"][0]["rattle"] = 1e-3
     if key.name == "ports.mass":
@@ -237,7 +248,7 @@ def around(key: Key) -> dict[str, Any]:
 
 def with_value(key: Key, value: Any) -> dict[str, Any]:
     document = around(key)
-    if key.name.startswith("pickups."):
+    if key.name.startswith("pickups.") and "pickups" not in document:
         document["pickups"] = [{}]
     place_of(key, document)[key.name.rpartition(".")[2]] = value
     return document

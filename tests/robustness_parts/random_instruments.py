@@ -22,7 +22,9 @@ def random_instrument(chance: Random) -> dict[str, Any]:
     # What a preset says for all must suit every entry.
     preset["string"] = _wire(chance) | {"tuned": chance.uniform(60.0, 600.0)}
     preset.pop("barrier", None)
-    places = [pickup for pickup in preset.pop("pickups", []) if not pickup["kind"].endswith("force")]
+    listening = [pickup for pickup in preset.pop("pickups", []) if pickup["kind"] != "air"]
+    places = [pickup for pickup in listening if not pickup["kind"].endswith("force")]
+    places = places or [pickup for pickup in listening if pickup["kind"] == "body_force" and pickup["at"] == 0]
     preset |= {"pickups": places} if places else {}
     preset["contact"] = {"exponent": chance.choice((1.0, 1.5, 2.5))}
     preset["excitation"] = {"position": chance.uniform(0.05, 0.95), "angle": chance.uniform(-180.0, 180.0)}

@@ -13,14 +13,14 @@ from engine.preset.tuning import Tuning
 
 EXTREME = 0.04  # share of the values that are taken from a key's whole range, its ends included
 SCALES = ("equal", "just on D", "pythagorean, A4=415", "meantone on F, 432 Hz", "A4=30", "A4=7000", "just, C4=1")
-TRACKING = ("duration", "force", "position", "release")
+TRACKING = ("duration", "force", "position", "release", "hearing")
 
 
 def random_preset(chance: Random) -> dict[str, Any]:
     """A preset as a dict; the engine may still find its physics impossible, but never its form wrong."""
-    string = _string(chance)
+    string, model = _string(chance), chance.choice(("modal", "fd"))
     preset: dict[str, Any] = {
-        "model": chance.choice(("modal", "fd")),
+        "model": model,
         "string": string,
         "contact": _contact(chance),
         "excitation": {
@@ -28,7 +28,7 @@ def random_preset(chance: Random) -> dict[str, Any]:
             "force": chance.choice((-1, 1)) * number(chance, "excitation.force", 1e-2, 50.0),
             "duration": number(chance, "excitation.duration", 1e-4, 2e-2),
         },
-        "pickups": [_pickup(chance) for _ in range(chance.choice((1, 1, 1, 2, 3, 16)))],
+        "pickups": [_pickup(chance, model) for _ in range(chance.choice((1, 1, 1, 2, 3, 16)))],
         "oversample": chance.choice((1, 1, 1, 2, 4, 8)),
         "polyphony": chance.choice((1, 2, 4, 16)),
         "gain": chance.choice((0.0, chance.uniform(-60.0, 24.0))),
@@ -42,6 +42,8 @@ def random_preset(chance: Random) -> dict[str, Any]:
         preset["quality"] = chance.choice(KEYS["quality"].choices)
     preset["map"] = _map(chance, "barrier" in preset)
     preset["excitation"]["shape"] = chance.choice(KEYS["excitation.shape"].choices)
+    if chance.random() < 0.3:
+        preset["circuit"] = _circuit(chance)
     preset["tracking"] = {word: _power(chance, f"tracking.{word}") for word in TRACKING if chance.random() < 0.8}
     return preset
 
@@ -124,11 +126,24 @@ def _contact(chance: Random) -> dict[str, Any]:
     }
 
 
-def _pickup(chance: Random) -> dict[str, Any]:
+def _pickup(chance: Random, model: str) -> dict[str, Any]:
     pan = chance.choice((0.0, -1.0, 1.0, chance.uniform(-1.0, 1.0)))
-    kind = chance.choice(("displacement", "velocity", "bridge_force", "body_force"))
+    kind = chance.choice(("displacement", "velocity", "bridge_force", "body_force", *["air"][: model == "modal"]))
     at = chance.choice((0, 1)) if kind.endswith("force") else chance.uniform(1e-3, 1.0 - 1e-3)
-    return {"at": at, "kind": kind, "pan": pan}
+    more: dict[str, Any] = {}
+    if kind == "air":
+        more = {"distance": number(chance, "pickups.distance", 5e-3, 0.2)}
+    elif model == "modal" and not kind.endswith("force") and chance.random() < 0.5:
+        more = {"width": number(chance, "pickups.width", 1e-3, 0.1)}
+    return {"at": at, "kind": kind, "pan": pan, **more}
+
+
+def _circuit(chance: Random) -> dict[str, Any]:
+    kind = chance.choice(KEYS["circuit.kind"].choices)
+    coil = {"inductance": (0.5, 10.0), "resistance": (1e3, 2e4), "capacitance": (1e-10, 1e-9), "load": (1e5, 1e7)}
+    ranges = coil if kind == "coil" else {"capacitance": (5e-10, 5e-9), "load": (1e6, 1e7)}
+    chosen = [word for word in ranges if chance.random() < 0.7]
+    return {"kind": kind, **{word: number(chance, f"circuit.{word}", *ranges[word]) for word in chosen}}
 
 
 def _map(chance: Random, barrier: bool) -> list[dict[str, Any]]:

@@ -125,10 +125,11 @@ PortLike = Against | Finger | Blow | Link
 
 @dataclass(frozen=True)
 class Listening:
-    """A place on a string that is heard: its displacement in m."""
+    """A place on a string that is heard: its displacement in m, on the mean over a width (m)."""
 
     at: float  # m
     angle: float = 0.0
+    width: float = 0.0
 
 
 @dataclass(frozen=True)

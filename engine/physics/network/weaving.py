@@ -15,6 +15,7 @@ from engine.aligned import zeros
 from engine.elementary import exp2, tan
 from engine.layout import Arena, fields_of, lay, seen, size_of
 from engine.pairs import whole
+from engine.physics.aperture import averaged
 from engine.physics.linear import product
 from engine.physics.modes import Modes, modes, poles, shape
 from engine.physics.network.hanging import hang
@@ -143,10 +144,10 @@ def detuned(string: String, plane: Plane) -> String:
     return String(string.length, string.density, tension, string.stiffness, plane.loss or string.loss)
 
 
-def place_row(planes: Planes, at: float, angle: float) -> Array:
-    """How much of each mode is seen at a place in a direction."""
-    share = np.array([seen_from(angle, own) for own in planes.angles])
-    return share[planes.plane] * shape(planes.modes.wavenumber, np.array([at]))[0]
+def place_row(planes: Planes, at: float, angle: float, width: float = 0.0) -> Array:
+    """How much of each mode is seen at a place in a direction, on the mean over a width."""
+    share, b = np.array([seen_from(angle, own) for own in planes.angles]), planes.modes.wavenumber
+    return share[planes.plane] * shape(b, np.array([at]))[0] * averaged(b, width)
 
 
 def _padded(array: Array) -> Array:
@@ -187,7 +188,7 @@ def strand_of(strung: Strung, planes: Planes, found: list[Meeting], body: Body, 
     count, ends, directions = len(found), len(planes.angles), len(body.directions)
     touching = [place_row(planes, point.at, point.angle) for point in found]
     hanging = [np.where(planes.plane == n, string.density / b, 0.0) for n in range(ends)]
-    heard = [place_row(planes, place.at, place.angle) for place in strung.listening]
+    heard = [place_row(planes, place.at, place.angle, place.width) for place in strung.listening]
     rows = np.array(touching + hanging + heard)
     mass = np.full(b.size, 0.5 * string.density * string.length)
     own = bank(planes.modes, mass, rows, count + ends, rate)
