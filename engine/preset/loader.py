@@ -19,6 +19,7 @@ from engine.preset.build import build_controllers, refuse_models
 from engine.preset.check import Values
 from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node, read_object, read_yaml
+from engine.preset.drone import Drone
 from engine.preset.files import MAX_BYTES, known, shipped
 from engine.preset.overrides import PLACE, Overrides, apply_overrides
 from engine.preset.playing import Controller, Tracking, Velocity
@@ -51,6 +52,7 @@ class Preset:
     family: str = ""  # what it is listed among
     tags: tuple[str, ...] = ()  # and found by
     room: Room | None = None  # around the instrument, outside its physics
+    drone: Drone | None = None  # what it plays by itself
 
     def __repr__(self) -> str:
         s = self.problem.string
@@ -89,7 +91,7 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
     problem, assembly = build_instrument(values)
     controllers = build_controllers(values)
     complaints.raise_if_any()
-    room = _room(values)
+    room, drone = _room(values), _drone(values)
     for doubt in values.doubts:
         warnings.warn(doubt, PhysicsWarning, stacklevel=3)
     assert problem is not None  # there was nothing to complain about
@@ -114,6 +116,7 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
         family=values["family"],
         tags=values["tags"] or (),
         room=room,
+        drone=drone,
     )
     return preset, values
 
@@ -127,6 +130,13 @@ def _room(values: Values) -> Room | None:
         way = f"{1e3 * room.across:.3g} ms across {room.size:g} m"
         values.doubt("room.decay", f"sound takes {way}, and hardly comes back; lengthen it, or take a smaller room")
     return room
+
+
+def _drone(values: Values) -> Drone | None:
+    if not values.given("drone"):
+        return None
+    words = ("order", "tempo", "swing", "spread", "loose", "velocity")
+    return Drone(*(values[f"drone.{word}"] for word in words))
 
 
 def _read(source: object, complaints: Complaints) -> tuple[Node, Path | None]:

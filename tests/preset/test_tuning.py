@@ -260,8 +260,11 @@ def test_a_map_must_map_its_reference(tuned: Any) -> None:
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("", "'' must be equal, just, pythagorean, meantone, equal divisions such as 19edo, a .scl or .kbm "),
-    ("zzz", "or a reference such as A4=432; choose one"),
+    ("", "'' must be equal, just, pythagorean, meantone, werckmeister, kirnberger, vallotti, "),
+    ("zzz", "or a reference such as A4=432; choose one (jawari presets tunings lists them)"),
+    ("yamn on C#", "; did you mean yaman?"),
+    ("Puriya Dhanashre", "; did you mean puriya-dhanashri?"),
+    ("yaman on C#, just", "yaman on C# and just are two scales; keep one of them"),
     ("jsut", "jsut must be equal, just, "),
     ("jsut", "; did you mean just?"),
     ("just,", "'' must be equal, just, "),
