@@ -44,30 +44,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     )
     p.set_defaults(run=_list)
     actions = p.add_subparsers(metavar="[ACTION]")
-    found = actions.add_parser(
-        "find",
-        help="list those in whose name, family, tags or description words occur",
-        description="The presets in whose name, family, tags or description all of the words occur.",
-    )
-    found.add_argument("words", nargs="+", metavar="WORD", help="part of a word will do")
-    found.set_defaults(run=_find)
-    heard = actions.add_parser(
-        "play",
-        help="hear a preset's phrase",
-        description="A preset's phrase through the sound card, as `jawari play NAME --demo` plays it. Without a card: "
-        "`jawari render NAME`.",
-        formatter_class=Help,
-    )
-    heard.add_argument("preset", metavar="NAME", help="a preset's name or a YAML file")
-    heard.add_argument("--device", metavar="NAME", help="part of the card's name, or its number; default: the system's")
-    heard.set_defaults(run=_play)
-    tunings = actions.add_parser(
-        "tunings",
-        help="list scales by name",
-        description="The scales that tuning:, --tuning and sympathetic: know by name, and their notes in cents above "
-        "the first.",
-    )
-    tunings.set_defaults(run=_tunings)
+    _add_lists(actions)
     shown = actions.add_parser(
         "show",
         help="print all that follows from a preset",
@@ -94,6 +71,33 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     keys = actions.add_parser("keys", help="explain every key", description="Every key that a preset may hold.")
     keys.add_argument("--markdown", action="store_true", help="as a table for a document")
     keys.set_defaults(run=_keys)
+
+
+def _add_lists(actions: Commands[argparse.ArgumentParser]) -> None:
+    found = actions.add_parser(
+        "find",
+        help="list those in whose name, family, tags or description words occur",
+        description="The presets in whose name, family, tags or description all of the words occur.",
+    )
+    found.add_argument("words", nargs="+", metavar="WORD", help="part of a word will do")
+    found.set_defaults(run=_find)
+    heard = actions.add_parser(
+        "play",
+        help="hear a preset's phrase",
+        description="A preset's phrase through the sound card, as `jawari play NAME --demo` plays it. Without a card: "
+        "`jawari render NAME`.",
+        formatter_class=Help,
+    )
+    heard.add_argument("preset", metavar="NAME", help="a preset's name or a YAML file")
+    heard.add_argument("--device", metavar="NAME", help="part of the card's name, or its number; default: the system's")
+    heard.set_defaults(run=_play)
+    tunings = actions.add_parser(
+        "tunings",
+        help="list scales by name",
+        description="The scales that tuning:, --tuning and sympathetic: know by name, and their notes in cents above "
+        "the first.",
+    )
+    tunings.set_defaults(run=_tunings)
 
 
 def _list(args: argparse.Namespace) -> int:

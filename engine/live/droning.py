@@ -29,6 +29,7 @@ class Droning:
         self._figure, self._place = Figure(drone, channel), by_tempo(drone)
         self._unsent: deque[tuple[int, tuple[int, int, int]]] = deque()  # what an inlet had no room for
         self.start = self._sample + round(LEAD * player.sample_rate)
+        self._until = 0.0  # s from the start on: what is sent, while nobody leads
         self._clock, self._inlet, self._led = MidiClock(60.0 * SECOND / drone.tempo), -1, False
 
     @property
@@ -54,8 +55,9 @@ class Droning:
 
     def _go_on(self) -> None:
         rate = self._player.sample_rate
-        until = (self._sample - self.start) / rate + AHEAD / SECOND
-        self._unsent += ((self.start + round(at * rate), data) for at, data in self._figure.due(self._place, until))
+        self._until = (self._sample - self.start) / rate + AHEAD / SECOND
+        due = self._figure.due(self._place, self._until)
+        self._unsent += ((self.start + round(at * rate), data) for at, data in due)
         while self._unsent and self._player.send_exactly(self._unsent[0][1], self._unsent[0][0], EXACT):
             self._unsent.popleft()
 
@@ -68,9 +70,14 @@ class Droning:
         elif ran and not clock.running:
             self._let_go()
         elif not clock.running and not self._led and clock.heard == HEARD:
-            clock.join((self._sample - self.start) / self._player.sample_rate * self._drone.tempo / 60.0)
-            self._figure.take_back()  # by samples, so far
+            self._join(clock)
         self._led |= clock.running
+
+    def _join(self, clock: MidiClock) -> None:
+        """From the last stroke on that is on its way, beats last as long as the clock's."""
+        ahead = self._until - (self._sample - self.start) / self._player.sample_rate
+        clock.join(self._until * self._drone.tempo / 60.0 - ahead * SECOND / clock.beat)
+        self._figure.take_back()  # placed by samples, so far
 
     def _let_go(self) -> None:
         """What is held ends, what is due later waits."""

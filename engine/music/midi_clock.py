@@ -1,7 +1,7 @@
 """MIDI's clock, 24 ticks a beat: when each beat is, while another machine says so.
 
-A tick comes when it can, late by its cable and by its sender's moods; a straight line through the last two beats of
-them tells when later beats are due.
+A tick comes when it can, late by its cable and by its sender's moods; a straight line through the last beat of them
+tells when later beats are due. One that is far from the line means that the tempo has jumped.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections import deque
 from engine import messages as midi
 
 TICKS = 24  # a beat
-REMEMBERED = 2 * TICKS  # ticks that the line goes through
+REMEMBERED = TICKS  # ticks that the line goes through
+SUDDEN, CHANCE = 0.25, 3e6  # share of a tick, and ns, that a tick must be off for it
 GAP = 2.5  # ticks without one after which a start waits for the next
 PAUSE = 1_000_000_000  # ns without a tick after which the line begins anew; a beat lasts a minute at most then
 
@@ -35,6 +36,11 @@ class MidiClock:
     def placed(self) -> bool:
         """Whether it is known when beats are."""
         return bool(self._ticks)
+
+    @property
+    def beat(self) -> float:
+        """How long one lasts, ns."""
+        return TICKS * self._line[2]
 
     def join(self, beat: float) -> None:
         """The last tick that came was at this beat: a clock that was running before anybody listened."""
@@ -60,6 +66,9 @@ class MidiClock:
             self._ticks.clear()
             self.heard = 0
         self.heard += 1
+        count, due, each = self._line
+        if self._ticks and abs(at - due - (self._count - count) * each) > max(SUDDEN * each, CHANCE):
+            self._ticks = deque([self._ticks[-1]], REMEMBERED)
         self._ticks.append((self._count, at))
         self._count, self._last = self._count + 1, at
         self._line = self._fitted()

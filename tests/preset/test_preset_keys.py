@@ -140,7 +140,7 @@ SAMPLES: dict[str, Any] = {
     "map.source": "cc2",
     "map.to": "string.loss.s0",
     "map.range": [3.0, 9.0],
-    "drone.order": ["G2", "C3+G3:2:90", "-:.5"],
+    "drone.order": ["G2", "C3+G3 2 90", "- .5"],
     "drone.tempo": 72,
     "drone.swing": 0.3,
     "drone.spread": "20 ms",

@@ -56,11 +56,11 @@ def random_preset(chance: Random) -> dict[str, Any]:
 def _drone(chance: Random) -> dict[str, Any]:
     keys = (chance.randint(24, 96) for _ in range(100))
     order = [
-        f"{'+'.join(key_to_note(next(keys)) for _ in range(chance.randint(1, 4)))}:{chance.choice((1, 0.5, 2, 3.25))}"
+        f"{'+'.join(key_to_note(next(keys)) for _ in range(chance.randint(1, 4)))} {chance.choice((1, 0.5, 2, 3.25))}"
         for _ in range(chance.randint(1, 8))
     ]
     return {
-        "order": [*order, *chance.choice(([], ["-"], ["-:2"], ["C3:1:90"]))],
+        "order": [*order, *chance.choice(([], ["-"], ["- 2"], ["C3:1:90"]))],
         "tempo": number(chance, "drone.tempo", 30.0, 200.0),
         "swing": number(chance, "drone.swing", 0.1, 0.6),
         "spread": number(chance, "drone.spread", 1e-3, 0.1),
