@@ -34,16 +34,18 @@ MESSAGES = (
     Message(0xF2, 3, "song position"),
     Message(0xF3, 2, "song select"),
     Message(0xF6, 1, "tune request"),
-    Message(0xF8, 1, "clock"),
-    Message(0xFA, 1, "start"),
-    Message(0xFB, 1, "continue"),
-    Message(0xFC, 1, "stop"),
+    Message(CLOCK := 0xF8, 1, "clock"),
+    Message(START := 0xFA, 1, "start"),
+    Message(CONTINUE := 0xFB, 1, "continue"),
+    Message(STOP := 0xFC, 1, "stop"),
     Message(0xFE, 1, "active sensing"),
     Message(0xFF, 1, "reset"),
 )
 SYSEX_END = 0xF7
 STATUS_BIT = 0x80  # it tells a status from what follows, which has seven bits
 META = 0xFF  # what a MIDI file begins its remarks with; nothing is reset in a file
+
+PULSES = (CLOCK, START, CONTINUE, STOP)  # what a clock sends
 
 # The second byte of a SysEx message that is nobody's in particular, the third where it is for every device.
 NOT_REAL_TIME, REAL_TIME, ALL_DEVICES = 0x7E, 0x7F, 0x7F
@@ -169,6 +171,11 @@ def is_whole(message: Any, size: Any) -> Any:
     return is_channel_message(message & 0xFF) & (message >> 8 & 0x8080 == 0) & (size == size_of(message))
 
 
+def is_pulse(status: Any) -> Any:
+    """Whether a status is a whole message of a clock."""
+    return (status == CLOCK) | (status >= START) & (status <= STOP)
+
+
 def begins_note(message: Any) -> Any:
     """Whether it strikes a key."""
     return (message & 0xF0 == NOTE_ON) & (message >> 16 & 0x7F > 0)
@@ -193,5 +200,5 @@ def named(status: int) -> str:
 # What compiled code calls as well; engine/compiled.py makes it known to numba, which this file does without.
 COMPILED_TOO: tuple[Callable[..., Any], ...] = (
     *(status, kind, channel, first, second, packed, bend, bent, size_of),
-    *(is_channel_message, is_whole, begins_note, ends_note),
+    *(is_channel_message, is_whole, is_pulse, begins_note, ends_note),
 )

@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
 import measure_recordings
+from lists import gallery, presets, scales, table
 
 import engine
 from engine.live.meter import BegunNote, Level, Load, Reading, SoundingString
@@ -33,14 +34,13 @@ from engine.live.screen.key_table import help_lines, hint
 from engine.live.screen.panel import Look, draw
 from engine.physics.network.bodies import BODIES, named
 from engine.preset.files import shipped
-from engine.preset.loader import Preset, load_preset
+from engine.preset.loader import load_preset
 from engine.preset.materials import MATERIALS
 from engine.preset.parameters import PARAMETERS
 from engine.preset.schema import render_markdown
-from engine.preset.tuning import SCALES
 from engine.profiling.computer import computer, computer_line
 from engine.profiling.limit import MOST
-from engine.units import QUANTITIES, hz_to_key, key_to_note
+from engine.units import QUANTITIES
 
 MEASURED = ROOT / "scripts" / "measured"
 PART = re.compile(r"(<!-- made: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -60,30 +60,7 @@ def made(text: str) -> str:
     return PART.sub(lambda part: f"{part[1]}\n{PARTS[part[2]]()}\n{part[3]}", text)
 
 
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """A table of Markdown; columns of figures are told by their heads' last character being a blank."""
-    rule = "|".join("--:" if word.endswith(" ") else "---" for word in head)
-    lines = ["| " + " | ".join(row) + " |" for row in [tuple(word.strip() for word in head), *rows]]
-    return "\n".join([lines[0], f"|{rule}|", *lines[1:]]) + "\n"
-
-
 # --- what follows from the code ---------------------------------------------------------------------------------------
-
-
-def presets() -> str:
-    """A row for each shipped preset."""
-    rows = []
-    for name in shipped():
-        preset = load_preset(name)
-        wheel = next((f"{c.to}" for c in preset.controllers if c.source == "cc1"), "")
-        rows.append((f"`{name}`", preset.about, _model(preset), f"`{wheel}`" if wheel else ""))
-    return table(("preset", "what it is", "model", "the wheel moves"), rows)
-
-
-def _model(preset: Preset) -> str:
-    string = preset.problem.string
-    note = key_to_note(round(hz_to_key(string.pitch)))
-    return f"{'modes' if preset.model == 'modal' else 'finite differences'} ×{preset.oversample}, {note}"
 
 
 def quantities() -> str:
@@ -120,11 +97,6 @@ def parameters() -> str:
         heard = f"glides, {1e3 * p.smoothing:g} ms" if p.smoothing else "at the next pluck"
         rows.append((p.name, f"`{p.key}`", p.effect, heard))
     return table(("parameter", "key", "what it does", "on a string that sounds"), rows)
-
-
-def scales() -> str:
-    """The tunings that have a name."""
-    return ", ".join(f"`{name}`" for name in SCALES) + "\n"
 
 
 READING = Reading(
@@ -357,6 +329,7 @@ def _two_digits(value: float) -> str:
 
 
 PARTS: dict[str, Callable[[], str]] = {
+    "gallery": gallery,
     "presets": presets,
     "keys": render_markdown,
     "quantities": quantities,

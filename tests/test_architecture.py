@@ -63,6 +63,7 @@ LIVE = (
     {"errors", "hush", "thread"},
     {"player"},
     {"meter", "sound_take", "changes", "ahead", "helper"},
+    {"droning"},
     {"audio", "midi", "screen", "recorder"},
     {"session", "measured"},
 )

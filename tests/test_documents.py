@@ -437,6 +437,27 @@ def test_the_readme_lists_what_is_shipped() -> None:
     assert set(rows) == {file.stem for file in (ROOT / "presets").glob("*.yaml")}
 
 
+def test_the_gallery_shows_every_preset_and_no_other() -> None:
+    names = {file.stem for file in (ROOT / "presets").glob("*.yaml")}
+    text = TEXTS[ROOT / "presets" / "GALLERY.md"]
+    assert set(re.findall(r"^### \[([^\]]+)\]\(\1\.yaml\)$", text, re.MULTILINE)) == names
+    assert set(re.findall(r"\(\.\./scripts/pictures/sheets/(.+)\.png\)", text)) == names
+    sheets = {file.stem: file.stat().st_size for file in (ROOT / "scripts" / "pictures" / "sheets").glob("*.png")}
+    assert set(sheets) == names, "python3 scripts/make_sheets.py"
+    assert all(4_000 < size <= 60_000 for size in sheets.values())
+
+
+def test_a_contact_sheet_comes_out_again(tmp_path: Path) -> None:
+    import matplotlib.image
+
+    command = [sys.executable, ROOT / "scripts" / "make_sheets.py", "plain", "--out", tmp_path]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    shown = ROOT / "scripts" / "pictures" / "sheets" / "plain.png"
+    old, new = (matplotlib.image.imread(file)[..., :3] for file in (shown, tmp_path / "plain.png"))
+    assert old.shape == new.shape
+    assert np.abs(old - new).mean() < 0.03  # fonts differ from one matplotlib to the next
+
+
 @pytest.mark.parametrize("picture", ["string", "spectrogram"])
 def test_pictures_are_small_and_come_out_again(picture: str, tmp_path: Path, pictures: Path) -> None:
     import matplotlib.image

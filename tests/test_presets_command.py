@@ -14,12 +14,16 @@ import pytest
 from scipy.optimize import brentq
 
 from engine import cli
+from engine.commands import play
 from engine.errors import PhysicsError, PresetError
+from engine.live.audio import cards
+from engine.live.errors import DeviceError
 from engine.physics import finite_difference, modal
 from engine.physics.barrier import Obstacles
 from engine.physics.problem import Pickup, Problem
 from engine.preset.files import shipped
 from engine.preset.loader import load_preset
+from engine.preset.scales import SCALES
 from engine.preset.schema import render_markdown, render_text
 from engine.study.describe import contact_duration, describe, seconds_a_step, touching
 from engine.synth.instrument import Instrument
@@ -49,13 +53,58 @@ def test_the_list_has_a_line_for_each(capsys: pytest.CaptureFixture[str]) -> Non
         if not line.startswith("  "):
             families[line] = []
             continue
-        name, model, about = line.split(None, 2)
+        name, told = line.split(None, 1)
         preset = load_preset(name)
-        assert (model, about, next(reversed(families))) == (preset.model, preset.about, preset.family)
+        assert (told, next(reversed(families))) == (f"{preset.about}  [{', '.join(preset.tags)}]", preset.family)
         families[preset.family].append(name)
     assert list(families) == sorted(families)
     assert sorted(name for names in families.values() for name in names) == sorted(shipped())
     assert all(load_preset(name).tags for name in shipped())
+
+
+@pytest.mark.parametrize(("word", "of"), [("DRONE", "tags"), ("thread", "about"), ("tanpura", "name")])
+def test_presets_are_found_by_name_family_tags_and_description(
+    word: str, of: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "find", word)
+    assert (code, err) == (0, "")
+    found = {line.split()[0] for line in out.splitlines() if line.startswith("  ")}
+    fitting = {name for name in shipped() if word.lower() in str(getattr(load_preset(name), of)).lower()}
+    assert fitting <= found < set(shipped())
+    _, both, _ = run(capsys, "find", word, "zzz-no-word")
+    assert both == ""
+
+
+def test_what_is_not_found_has_a_neighbour(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "find", "drne")
+    assert (code, out) == (PresetError.exit_code, "")
+    assert err == "jawari: no preset is found by drne; did you mean drone?\n"
+    assert run(capsys, "find", "qqqqqq")[2].endswith("; jawari presets lists them all\n")
+
+
+def test_a_preset_is_heard_as_play_plays_its_phrase(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(play, "_run", lambda args: asked.append(args) or 0)
+    assert run(capsys, "play", "tanpura", "--device", "card")[0] == 0
+    assert (asked[0].presets, asked[0].demo, asked[0].device) == (["tanpura"], True, "card")
+    monkeypatch.undo()
+    monkeypatch.setattr(cards, "cards", list)
+    code, out, err = run(capsys, "play", "tanpura")
+    assert (code, out, err.count("\n")) == (DeviceError.exit_code, "", 1)
+    assert "`jawari render` writes a file without it" in err
+
+
+def test_every_scale_by_name_is_listed_with_its_notes(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "tunings")
+    assert (code, err) == (0, "")
+    lines = {line.split()[0]: line for line in out.splitlines() if line.startswith("  ")}
+    assert set(lines) == set(SCALES)
+    assert lines["yaman"].split()[1:] == [
+        *["S", "R", "G", "m", "P", "D+", "N"],
+        *["0.0", "203.9", "386.3", "590.2", "702.0", "905.9", "1088.3"],
+    ]
 
 
 @pytest.mark.parametrize("name", shipped())

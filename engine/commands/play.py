@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity, tuning
-from engine.commands.racks import add_map, make_rack, remembered
+from engine.commands.racks import add_map, asked_drone, make_rack, remembered
 from engine.ending import carefree
 from engine.errors import PresetError
 from engine.files.errors import FileError
@@ -32,6 +32,7 @@ EXAMPLES = """examples:
   jawari play sitar                                 every MIDI keyboard there is
   jawari play sitar --keys                          the computer's keys: a w s e d ... is a piano
   jawari play sitar --demo                          its phrase, then the end
+  jawari play tanpura --drone --tempo 50            strummed by itself, in time with a MIDI clock when one comes in
   jawari play tanpura --device scarlett --midi "key" --block-size 64
   jawari play sitar --record take.mid               then: jawari render --midi take.mid --limit, the same samples
   jawari play sitar --record a.mid --record a.wav   the sound as well, as the card got it
@@ -75,6 +76,10 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     _add_instrument(p.add_argument_group("the instrument"))
     p.add_argument("--demo", action="store_true", help="play the preset's phrase, end when it has rung out")
     p.add_argument("--notes", metavar="TEXT", help="with --demo: these notes, or a MIDI file, instead of the phrase")
+    p.add_argument("--drone", action="store_true", help="let the preset's drone play by itself from the start")
+    p.add_argument(
+        "--tempo", metavar="BEATS", help="with --drone: a minute, until a MIDI clock comes in; default: the preset's"
+    )
     p.add_argument("--seconds", metavar="T", help="end after this time")
     _add_recording(p.add_argument_group("recording"))
     p.add_argument("--quiet", action="store_true", help="say only what goes wrong, and the report at the end")
@@ -154,6 +159,14 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
+def demonstrate(preset: str, device: str | None) -> int:
+    """Play a preset's phrase."""
+    parser = argparse.ArgumentParser()
+    add(parser.add_subparsers())
+    asked = parser.parse_args(["play", "--demo", *(["--device", device] if device is not None else []), "--", preset])
+    return _run(asked)
+
+
 def _recover(paths: Sequence[Path]) -> int:
     from engine.live.recorder import recover
 
@@ -181,6 +194,10 @@ def _plan(args: argparse.Namespace) -> Plan:
     listen = [channel - 1 for channel in args.channel or range(1, 17)]
     if not all(0 <= channel < 16 for channel in listen):
         raise UsageError(f"--channel = {max(args.channel)}: must be 1 to 16")
+    if args.drone and args.demo:
+        raise UsageError("--drone and --demo both play by themselves; leave one of them out")
+    if args.tempo and not args.drone:
+        raise UsageError("--tempo is how fast --drone plays; add --drone")
     score = None if not args.demo else read_score(args.notes) if args.notes else phrase(rack)
     latency, delay = latency_of(args.latency), _delay(args.midi_delay)
     tuning(args.tuning)
@@ -211,6 +228,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         listen=listen,
         keys=args.keys,
         score=score,
+        drone=asked_drone(rack, args.tempo) if args.drone else None,
         seconds=seconds,
         record=args.record,
         facts=remembered(args, names, rate, mono=channels == 1),

@@ -1,4 +1,4 @@
-"""`jawari presets`: which there are, what follows from one, whether files are right, which keys they may hold."""
+"""`jawari presets`: which there are, how one sounds, what follows from it, if files are right, what may be in them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
+from difflib import get_close_matches
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,14 @@ from typing import Any
 from engine import messages as midi
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
 from engine.commands.instruments import instrument_rows
+from engine.commands.play import demonstrate
 from engine.ending import carefree
 from engine.errors import Exit, PresetError
+from engine.preset.complaints import shown
 from engine.preset.files import known, own, own_folder, shipped
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import format_channels, is_rack, load_rack
+from engine.preset.scales import MAQAMS, RAGAS, SCALES, TEMPERAMENTS, notes_of
 from engine.preset.schema import KEYS, render_markdown, render_text
 from engine.printable import printable
 from engine.study.describe import Description, Octave, Touching, describe
@@ -31,14 +35,16 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     """Add the command with its four actions."""
     p = commands.add_parser(
         "presets",
-        help="list presets, show what follows from one, check files",
+        help="list presets, find, hear and explain them, check files",
         description="Without an action: the shipped presets and your own by their families, a line each.",
-        epilog="examples:\n  jawari presets show sitar --set barrier.curvature=0.5 --sample-rate '96 kHz'\n"
+        epilog="examples:\n  jawari presets find drone\n  jawari presets play tanpura\n"
+        "  jawari presets show sitar --set barrier.curvature=0.5 --sample-rate '96 kHz'\n"
         f"  jawari presets check my-sitar.yaml\n  jawari presets keys\n\n{EPILOG}",
         formatter_class=Help,
     )
     p.set_defaults(run=_list)
     actions = p.add_subparsers(metavar="[ACTION]")
+    _add_lists(actions)
     shown = actions.add_parser(
         "show",
         help="print all that follows from a preset",
@@ -67,17 +73,38 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     keys.set_defaults(run=_keys)
 
 
+def _add_lists(actions: Commands[argparse.ArgumentParser]) -> None:
+    found = actions.add_parser(
+        "find",
+        help="list those in whose name, family, tags or description words occur",
+        description="The presets in whose name, family, tags or description all of the words occur.",
+    )
+    found.add_argument("words", nargs="+", metavar="WORD", help="part of a word will do")
+    found.set_defaults(run=_find)
+    heard = actions.add_parser(
+        "play",
+        help="hear a preset's phrase",
+        description="A preset's phrase through the sound card, as `jawari play NAME --demo` plays it. Without a card: "
+        "`jawari render NAME`.",
+        formatter_class=Help,
+    )
+    heard.add_argument("preset", metavar="NAME", help="a preset's name or a YAML file")
+    heard.add_argument("--device", metavar="NAME", help="part of the card's name, or its number; default: the system's")
+    heard.set_defaults(run=_play)
+    tunings = actions.add_parser(
+        "tunings",
+        help="list scales by name",
+        description="The scales that tuning:, --tuning and sympathetic: know by name, and their notes in cents above "
+        "the first.",
+    )
+    tunings.set_defaults(run=_tunings)
+
+
 def _list(args: argparse.Namespace) -> int:
     """Families in the order of their names, in each a line for each preset; what has no family, and no sense, last."""
     width = max(map(len, known()), default=0)
     _print_families({name: load_preset(name) for name in shipped()}, width)
-    found, broken = dict[str, Preset](), dict[str, str]()
-    for name, path in own().items():
-        try:
-            with carefree():
-                found[name] = load_preset(path)
-        except PresetError as error:
-            broken[name] = str(error).splitlines()[0]
+    found, broken = _own()
     if found or broken:
         print(f"\nyour own, in {printable(str(own_folder()))}")
     _print_families(found, width)
@@ -86,12 +113,61 @@ def _list(args: argparse.Namespace) -> int:
     return 0
 
 
+def _own() -> tuple[dict[str, Preset], dict[str, str]]:
+    """The user's own presets, and why others are none."""
+    found, broken = dict[str, Preset](), dict[str, str]()
+    for name, path in own().items():
+        try:
+            with carefree():
+                found[name] = load_preset(path)
+        except PresetError as error:
+            broken[name] = str(error).splitlines()[0]
+    return found, broken
+
+
 def _print_families(presets: Mapping[str, Preset], width: int) -> None:
-    for family in sorted({preset.family for preset in presets.values()}, key=lambda family: (not family, family)):
+    for family, members in by_family(presets).items():
         print(printable(family) or "others")
-        for name, preset in presets.items():
-            if preset.family == family:
-                print(f"  {printable(name):{width}}  {preset.model:5}  {printable(preset.about)}".rstrip())
+        for name, preset in members.items():
+            tags = f"  [{printable(', '.join(preset.tags))}]" if preset.tags else ""
+            print(f"  {printable(name):{width}}  {printable(preset.about)}{tags}".rstrip())
+
+
+def by_family(presets: Mapping[str, Preset]) -> dict[str, dict[str, Preset]]:
+    """Presets by their families, in the order of these; those without one last."""
+    families = sorted({preset.family for preset in presets.values()}, key=lambda family: (not family, family))
+    return {
+        family: {name: preset for name, preset in presets.items() if preset.family == family} for family in families
+    }
+
+
+def _find(args: argparse.Namespace) -> int:
+    presets = {name: load_preset(name) for name in shipped()} | _own()[0]
+    told = {
+        name: " ".join((name, preset.name, preset.about, preset.family, *preset.tags)).lower()
+        for name, preset in presets.items()
+    }
+    found = {name: presets[name] for name, text in told.items() if all(word.lower() in text for word in args.words)}
+    if not found:
+        close = get_close_matches(args.words[0][:100].lower(), {w for text in told.values() for w in text.split()}, n=1)
+        hint = f"did you mean {shown(close[0].strip('.,;:'))}?" if close else "jawari presets lists them all"
+        raise PresetError(f"no preset is found by {shown(' '.join(args.words))}; {hint}")
+    _print_families(found, max(map(len, found)))
+    return 0
+
+
+def _play(args: argparse.Namespace) -> int:
+    return demonstrate(args.preset, args.device)
+
+
+def _tunings(args: argparse.Namespace) -> int:
+    width = max(map(len, SCALES))
+    for title, names in (("temperaments", [*TEMPERAMENTS]), ("ragas", [*RAGAS]), ("maqams", [*MAQAMS])):
+        print(title)
+        for name in names:
+            cents = " ".join(f"{1200.0 * note:.1f}" for note in notes_of(name))
+            print(f"  {name:{width}}  {f'{RAGAS[name]:20}' if name in RAGAS else ''}{cents}")
+    return 0
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -224,6 +300,8 @@ def _playing_lines(preset: Preset) -> Iterator[str]:
         yield _row("map", f"{c.source}{called} moves {c.to} from {c.low:g} to {c.high:g} {unit}".rstrip())
     if preset.phrase:
         yield _row("phrase", preset.phrase)
+    if d := preset.drone:
+        yield _row("drone", f"{len(d.order)} strokes in {d.beats:g} beats, {d.tempo:g} a minute, swing {d.swing:g}")
 
 
 def _row(name: str, text: str) -> str:

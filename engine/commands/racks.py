@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from engine import messages as midi
-from engine.commands.common import UsageError
+from engine.commands.common import UsageError, quantity
 from engine.errors import PresetError
 from engine.music.errors import ScoreError
+from engine.music.figure import drone_of
 from engine.preset.complaints import shown
-from engine.preset.loader import load_preset, load_text
+from engine.preset.drone import FASTEST, SLOWEST, Drone
+from engine.preset.loader import Preset, load_preset, load_text
 from engine.preset.rack import MOST_PARTS, Rack, bank, is_rack, load_rack, parse_channels
 from engine.synth.memory import PARTS
 from engine.synth.shaping import Shaped, retold
@@ -56,6 +58,17 @@ def make_rack(names: Sequence[str], mapped: Sequence[str], overrides: Sequence[s
     if names:
         channels = dict.fromkeys(range(midi.CHANNELS), 0) | channels
     return bank(presets, channels, len(names) if len(names) > 1 else 0)
+
+
+def asked_drone(preset: Preset | Rack | Shaped, tempo: str | None) -> tuple[Drone, int]:
+    """What --drone plays, as fast as --tempo says, and on which channel."""
+    drone, channel = drone_of(preset)
+    if tempo is None:
+        return drone, channel
+    beats = quantity("--tempo", tempo, "")
+    if not SLOWEST <= beats <= FASTEST:
+        raise UsageError(f"--tempo = {shown(tempo)}: must be {SLOWEST:g} to {FASTEST:g} beats a minute")
+    return replace(drone, tempo=beats), channel
 
 
 def mapped_channels(mapped: Sequence[str]) -> set[int]:

@@ -12,7 +12,16 @@ from typing import Any, TextIO
 
 from engine import messages as midi
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity, tuning
-from engine.commands.racks import add_map, facts_for, make_rack, mapped_channels, rack_of_take, shaped_take, stem
+from engine.commands.racks import (
+    add_map,
+    asked_drone,
+    facts_for,
+    make_rack,
+    mapped_channels,
+    rack_of_take,
+    shaped_take,
+    stem,
+)
 from engine.errors import EngineError, SettingError
 from engine.files.audio_file import Format, check_sound_target
 from engine.files.errors import FileError
@@ -20,6 +29,7 @@ from engine.files.formats import BIT_DEPTHS, DEFAULT_DEPTH, FORMATS, SUFFIXES
 from engine.files.target import check_output, is_sink, is_stdout, named
 from engine.interrupts import stoppable
 from engine.music.errors import ScoreError
+from engine.music.figure import score_of_drone
 from engine.music.midi_file import read_midi
 from engine.music.note import parse_notes
 from engine.music.score import DRUMS, Score, score_of_notes
@@ -40,6 +50,7 @@ from engine.terminal import tell
 from engine.units import counted
 
 _MOST_DB = 200.0
+DRONE_SECONDS, LONGEST_DRONE = "30 s", 86_400.0
 
 DESCRIPTION = """Play notes or a MIDI file on a preset into an audio file, as fast as the machine can.
 Without either, the preset's own phrase is played."""
@@ -48,6 +59,7 @@ EXAMPLES = """examples:
   jawari render sitar                                     its phrase, into sitar.wav
   jawari render sitar --notes "C4:0:2 E4:.5:2:80" -o two.flac
   jawari render tanpura --midi drone.mid --normalize -1 --bit-depth 16 -o drone.wav
+  jawari render tanpura --drone --seconds 30 -o drone.flac   its drone, as `jawari play tanpura --drone` plays it
   jawari render sitar --midi song.mid --start 30 --end 45 -o extract.wav --report extract.json
   jawari render sitar --midi song.mid --stems channel -o song.wav     song-channel-01.wav and so on
   jawari render --all-presets -o sounds                   every shipped preset, as many at a time as there are cores
@@ -104,6 +116,9 @@ def _add_music(p: argparse._ArgumentGroup) -> None:
     source = p.add_mutually_exclusive_group()
     source.add_argument("--midi", type=Path, metavar="FILE", help="a MIDI file")
     source.add_argument("--notes", metavar="TEXT", help="notes as text, see below")
+    source.add_argument("--drone", action="store_true", help="what `jawari play --drone` plays, for --seconds")
+    p.add_argument("--tempo", metavar="BEATS", help="with --drone: a minute; default: the preset's")
+    p.add_argument("--seconds", metavar="T", help="with --drone: let go after this time; default: 30 s")
     p.add_argument(
         "--channel", type=int, action="append", metavar="N", help="only this MIDI channel, 1 to 16; repeatable"
     )
@@ -166,6 +181,7 @@ def _add_files(p: argparse._ArgumentGroup) -> None:
 
 @stoppable()
 def _run(args: argparse.Namespace) -> int:
+    _check_drone(args)
     treatment, given = _treatment(args), _given_score(args)
     facts = facts_for(given.facts, args.presets) if given and not (args.map or args.all_presets) else {}
     setup, presets = _setup(args, facts), _presets(args, facts)
@@ -281,6 +297,22 @@ def _given_score(args: argparse.Namespace) -> Score | None:
     return None
 
 
+def _own_score(args: argparse.Namespace, preset: Preset | Rack | Shaped) -> Score:
+    """What a preset plays when nothing is named: its drone where that is asked for, else its phrase."""
+    if not args.drone:
+        return phrase(preset)
+    drone, channel = asked_drone(preset, args.tempo)
+    return score_of_drone(drone, quantity("--seconds", args.seconds or DRONE_SECONDS, "s"), channel)
+
+
+def _check_drone(args: argparse.Namespace) -> None:
+    for name, value in (("--tempo", args.tempo), ("--seconds", args.seconds)):
+        if value is not None and not args.drone:
+            raise UsageError(f"{name} is for --drone; add --drone" + ", or take --end" * (name == "--seconds"))
+    if args.drone and not 0.0 < quantity("--seconds", args.seconds or DRONE_SECONDS, "s") <= LONGEST_DRONE:
+        raise UsageError(f"--seconds = {shown(args.seconds)}: must be above 0, at most {LONGEST_DRONE:g} s")
+
+
 def _without_drums(args: argparse.Namespace, score: Score, presets: Sequence[Preset | Rack | Shaped]) -> Score:
     """A MIDI file's channel 10 is played where it is asked for: by its number, or by a rack that has a part for it."""
     in_rack = not args.map and any(isinstance(preset, Rack) and preset.routes[DRUMS] >= 0 for preset in presets)
@@ -317,7 +349,7 @@ def _jobs(
     setup: Manner,
     treatment: Treatment,
 ) -> list[Job]:
-    score = _cut(args, phrase(preset) if given is None else given)
+    score = _cut(args, _own_score(args, preset) if given is None else given)
     path = _path(args, name)
     if not args.stems:
         return [Job(preset, setup, treatment, (OutputFile(path, score),))]

@@ -7,7 +7,7 @@ PortAudio or a test, calls `run_block` or hands `callback.audio` to a library.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from engine import messages as midi
 from engine.compiled import read_shared
 from engine.layout import seen, size_of
 from engine.live.thread.inlet import let_go, offer_tuning, send
-from engine.live.thread.memory import UNASKED, BlockLog, Journal, Stage
+from engine.live.thread.memory import UNASKED, BlockLog, Journal, Pulses, Stage
 from engine.live.thread.tape import Tape
 from engine.opened import address
 from engine.synth.capture import Watcher
@@ -108,6 +108,11 @@ class Player:
         if not 0 <= max(data[1:]) < midi.STATUS_BIT:
             return True
         return bool(send(self.inlet(inlet), at, midi.packed(*data)))
+
+    def send_exactly(self, data: Sequence[int], sample: int, inlet: int) -> bool:
+        """Queue a channel message for a sample of the card's; of this inlet all messages are sent so."""
+        self.stage.inlets[inlet].exact = 1
+        return bool(send(self.inlet(inlet), sample, midi.packed(*data)))
 
     def let_go(self, inlet: int) -> None:
         """End everything that an inlet holds; nobody else may be sending into it."""
@@ -294,11 +299,17 @@ class Player:
         """Rows of (sample, message) obeyed since this reader last asked; the oldest are missing if that is long ago."""
         return self._since(f"events {reader}", self.stage.journal)
 
+    def new_pulses(self, reader: str = "") -> Iterator[tuple[int, int, int]]:
+        """(inlet, ns, status): what clocks have sent since this reader last asked."""
+        for inlet in np.flatnonzero(self.stage.inlets.pulses.written[:, 0]).tolist():
+            for at, status in self._since(f"pulses {inlet} {reader}", self.stage.inlets[inlet].pulses).tolist():
+                yield inlet, at, status
+
     def new_blocks(self, reader: str = "") -> Integers:
         """Rows of (start, duration, frames, lateness; ns) since this reader last asked."""
         return self._since(f"blocks {reader}", self.stage.log)
 
-    def _since(self, name: str, book: Journal | BlockLog) -> Integers:
+    def _since(self, name: str, book: Journal | BlockLog | Pulses) -> Integers:
         """The audio thread writes on while this reads: what it may have written over is left out."""
         written, size = read_shared(address(book.written)), len(book.rows)
         first = max(self._told.get(name, 0), written - size)

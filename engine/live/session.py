@@ -24,6 +24,7 @@ from engine.live.audio.portaudio import JACK
 from engine.live.audio.stream import Stream
 from engine.live.audio.watch import Watch
 from engine.live.changes import Programs
+from engine.live.droning import Droning
 from engine.live.helper import Helper
 from engine.live.meter import Meter, Reading
 from engine.live.midi.inputs import Inputs
@@ -34,6 +35,7 @@ from engine.live.screen.display import Display
 from engine.live.screen.key_table import Command, help_lines
 from engine.live.screen.news import report
 from engine.music.score import Score
+from engine.preset.drone import Drone
 from engine.preset.rack import Rack
 from engine.synth.ensemble import Seats, design_part
 from engine.synth.instrument import Instrument
@@ -63,6 +65,7 @@ class Plan:
     listen: Sequence[int]  # MIDI channels, from 0
     keys: bool
     score: Score | None  # of the demo
+    drone: tuple[Drone, int] | None  # what plays by itself, and on which channel
     seconds: float | None
     record: Sequence[Path]  # a MIDI file, an audio file, or both
     facts: Mapping[str, Any]  # what is to be remembered with the take
@@ -91,6 +94,7 @@ class Session:
         self._display = Display.for_stream(sys.stdout, quiet)
         self._recorder = Recorder(self._player, plan.record, plan.force, dict(plan.facts), self._say_problem)
         self._demo: Ahead | None = None
+        self._drone: Droning | None = None
         self._inputs: Inputs | None = None
         self._helper: Helper | None = None
 
@@ -124,6 +128,8 @@ class Session:
                 self._display.say("note: --keys hears nothing: there is no terminal to type in", problem=True)
             if self._plan.score is not None:
                 self._demo = Ahead(self._player, self._plan.score.events(self._plan.sample_rate), LEAD)
+            if self._plan.drone is not None:
+                self._drone = Droning(self._player, *self._plan.drone)
             if refusal := lock_memory():
                 self._display.say(f"note: {refusal}")
             with suppress(KeyboardInterrupt, Stopped):
@@ -149,6 +155,8 @@ class Session:
                 self._demo.tick()
                 if self._demo.over:
                     return
+            if self._drone:
+                self._drone.tick()
             self._programs.tick(self._display.say)
             if time.monotonic() - looked > LOOK:
                 looked = time.monotonic()
@@ -170,7 +178,7 @@ class Session:
         elif command is Command.PREVIOUS:
             self._programs.step(-1)
         elif command is Command.SILENCE:
-            self._demo = None
+            self._demo = self._drone = None
         elif command is Command.LIST:
             self._display.say("\n".join(self._programs.listing()))
         elif command is Command.HELP:

@@ -132,7 +132,7 @@ def score_of_notes(notes: Iterable[Note]) -> Score:
             kind, velocity = (midi.NOTE_ON, note.velocity) if down else (midi.NOTE_OFF, 64)
             seconds.append(time)
             rows.append((kind | note.channel, note.key, velocity))
-    return _score(seconds, rows)
+    return score_of_rows(seconds, rows)
 
 
 def score_of_messages(messages: Iterable[Any]) -> Score:
@@ -149,7 +149,7 @@ def score_of_messages(messages: Iterable[Any]) -> Score:
             timed.append((float(message.time), tuning_row(len(tunings))))
             tunings.append(bytes(data))
     timed.sort(key=lambda event: event[0])
-    return replace(_score([time for time, _ in timed], [row for _, row in timed]), tunings=tuple(tunings))
+    return replace(score_of_rows([time for time, _ in timed], [row for _, row in timed]), tunings=tuple(tunings))
 
 
 def is_tuning(data: bytes) -> bool:
@@ -177,7 +177,8 @@ def weight(data: Sequence[int]) -> int:
     return min(data[count], midi.KEYS) if count < len(data) else midi.KEYS
 
 
-def _score(seconds: list[float], rows: Sequence[tuple[int, ...]]) -> Score:
+def score_of_rows(seconds: list[float], rows: Sequence[tuple[int, ...]]) -> Score:
+    """Channel messages as they are, in order of time."""
     return Score(np.array(seconds, float), np.array(rows, np.uint8).reshape(-1, 3), max(seconds, default=0.0))
 
 

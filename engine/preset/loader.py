@@ -20,6 +20,7 @@ from engine.preset.check import Values
 from engine.preset.circuit import USUAL, Circuit
 from engine.preset.complaints import Complaints, Place, shown
 from engine.preset.document import Node, read_object, read_yaml
+from engine.preset.drone import Drone
 from engine.preset.files import MAX_BYTES, known, shipped
 from engine.preset.overrides import PLACE, Overrides, apply_overrides
 from engine.preset.playing import Controller, Tracking, Velocity
@@ -54,6 +55,7 @@ class Preset:
     tags: tuple[str, ...] = ()  # and found by
     room: Room | None = None  # around the instrument, outside its physics
     circuit: Circuit | None = None  # behind its pickups
+    drone: Drone | None = None  # what it plays by itself
 
     def __repr__(self) -> str:
         s = self.problem.string
@@ -92,7 +94,7 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
     problem, assembly = build_instrument(values)
     controllers = build_controllers(values)
     complaints.raise_if_any()
-    room, circuit = _room(values), values.attempt(_circuit)
+    room, circuit, drone = _room(values), values.attempt(_circuit), _drone(values)
     complaints.raise_if_any()
     for doubt in values.doubts:
         warnings.warn(doubt, PhysicsWarning, stacklevel=3)
@@ -119,6 +121,7 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
         tags=values["tags"] or (),
         room=room,
         circuit=circuit,
+        drone=drone,
     )
     return preset, values
 
@@ -144,6 +147,13 @@ def _circuit(values: Values) -> Circuit | None:
             raise PhysicsError(key.name, values[key.name], f"is of kind: {key.profiles[0]}", "remove it")
     given = {word: values[f"circuit.{word}"] for word in vars(USUAL[kind]) if values.given(f"circuit.{word}")}
     return replace(USUAL[kind], **given)
+
+
+def _drone(values: Values) -> Drone | None:
+    if not values.given("drone"):
+        return None
+    words = ("order", "tempo", "swing", "spread", "loose", "velocity")
+    return Drone(*(values[f"drone.{word}"] for word in words))
 
 
 def _read(source: object, complaints: Complaints) -> tuple[Node, Path | None]:

@@ -39,7 +39,8 @@ STRINGS = (
     Key(
         "strings.sympathetic",
         "pitches",
-        "Instead of played: pitches of strings that nobody plays and that answer, a string each: [C#4, D4, 330 Hz]. "
+        "Instead of played: pitches of strings that nobody plays and that answer, a string each: [C#4, D4, 330 Hz]. Or "
+        "the notes of a scale that has a name: yaman on C#; yaman on C# from C4 to F5; 13 of yaman on C# from C4. "
         "string.keys says how they are reached.",
         low=1,
         high=MOST_SYMPATHETIC,

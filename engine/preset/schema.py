@@ -10,6 +10,7 @@ from typing import Any
 from engine.physics.excitation import SHAPES, Excitation
 from engine.physics.problem import PICKUP_KINDS, Contact, Pickup
 from engine.preset.circuit import CIRCUITS, COIL, USUAL
+from engine.preset.drone import FASTEST, MOST_STROKES, MOST_SWING, SLOWEST, WIDEST, Drone
 from engine.preset.key import AUTO, Key
 from engine.preset.materials import MATERIALS
 from engine.preset.network_keys import (
@@ -35,7 +36,7 @@ _RANGES = {  # of kinds without numbers
     "tuning": "text", "source": "pressure, wheel, cc1 to cc119", "span": "2 values", "range": "keys",
 }  # fmt: skip
 MAX_PICKUPS = 16
-LISTED = ("numbers", "pairs", "table", "weights", "angles", "pitches")  # kinds of lists
+LISTED = ("numbers", "pairs", "table", "weights", "angles", "pitches", "strokes")  # kinds of lists
 
 _PLACES = {"usual": (1e-3, 5.0), "units": ("mm", "cm")}  # of the barrier along the string
 _HEIGHTS = {"usual": (1e-5, 0.05), "units": ("mm",)}
@@ -219,9 +220,10 @@ TABLE = (
     _number("release", "s", (1e-3, 60.0), 0.3, "Time in which a string falls by 60 dB once its key is let go."),
     Key(
         "tuning", "tuning",
-        "What the keys sound, in parts between commas: a scale (equal, just, pythagorean, meantone, an equal division "
-        "such as 19edo, a Scala file.scl beside the preset; `just on D` puts 1/1 on D, otherwise it is on C), a "
-        "reference (A4=432, 432 Hz; otherwise A4=440), or a file.kbm in place of note and reference.",
+        "What the keys sound, in parts between commas: a scale (equal, just, a raga or another name of "
+        "`jawari presets tunings`, an equal division such as 19edo, a Scala file.scl beside the preset; `just on D` "
+        "puts 1/1 on D, otherwise it is on C), a reference (A4=432, 432 Hz; otherwise A4=440, or of ragas, maqams and "
+        "shruti 1/1 as in equal temperament), or a file.kbm in place of note and reference.",
         "equal",
     ),
     _number(
@@ -274,6 +276,24 @@ TABLE = (
         "[value at 0, value at full], in the unit of that key and within its range; the second may be the lower one.",
         required=True,
     ),
+    Key(
+        "drone.order", "strokes",
+        "What `--drone` plays over and over, a stroke each, of a beat: a key, keys together (C3+G3), or - for a rest; "
+        "behind it beats and a velocity (C2 2 90).",
+        low=1, high=MOST_STROKES, required=True,
+    ),
+    _number("drone.tempo", "", (SLOWEST, FASTEST), Drone.tempo, "Beats a minute; a MIDI clock goes before it."),
+    _number("drone.swing", "", (0.0, MOST_SWING), Drone.swing, "Of a beat, by which every second one comes late."),
+    _number(
+        "drone.spread", "s", (0.0, WIDEST), Drone.spread, "From one key of a stroke to the next: a strum.",
+        usual=(0.0, WIDEST), units=("ms",),
+    ),
+    _number(
+        "drone.loose", "s", (0.0, WIDEST), Drone.loose,
+        "By how much strokes are early or late at most, as a hand is; the same ones every time.",
+        usual=(0.0, WIDEST), units=("ms",),
+    ),
+    Key("drone.velocity", "whole", "Velocity of strokes that have none of their own.", Drone.velocity, low=1, high=127),
     Key(
         "phrase", "notes",
         "A phrase that suits the preset, played when nothing else is asked for: notes as note:start:duration, or "

@@ -1,8 +1,9 @@
-"""Which frequency each MIDI key sounds: equal temperament, a few scales by name, Scala's .scl and .kbm files.
+"""Which frequency each MIDI key sounds: equal temperament, scales by name, Scala's .scl and .kbm files.
 
-A tuning is a text of parts between commas: a scale ("just", "just on D", "19edo", "slendro.scl"), a reference
-("A4=432", "432 Hz") or a key map ("white-keys.kbm"). What is not said is equal temperament, A4 = 440 Hz, and the
-scale's 1/1 on C. Without a key map one key is one degree, as in Scala: with 19edo, 19 keys make an octave.
+A tuning is a text of parts between commas: a scale ("just", "yaman on C#", "19edo", "slendro.scl"), a reference
+("A4=432", "432 Hz") or a key map ("white-keys.kbm"). What is not said is equal temperament, A4 = 440 Hz (or, of scales
+that are built on a drone, 1/1 as in equal temperament) and 1/1 on C. Without a key map one key is one degree, as in
+Scala: with 19edo, 19 keys make an octave. Strings that answer are tuned by the same names ("13 of yaman on C#").
 Pitches are octaves (the base-2 logarithm of a ratio) until the very end, so that no file can make them overflow.
 """
 
@@ -12,35 +13,26 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from math import floor
 from pathlib import Path
 
 from engine.elementary import exp2, log2
 from engine.errors import PresetError
 from engine.preset.complaints import shown
 from engine.preset.scala import HIGHEST, LOWEST, MAX_DEGREES, KeyMap, read_map, read_scale
-from engine.units import note_to_key, parse_quantity
+from engine.preset.scales import ROOTED, SCALES, TEMPERAMENTS, notes_of
+from engine.units import key_to_hz, key_to_note, note_to_key, parse_quantity
 
 MAX_TEXT = 1000  # characters; paths can be long
 
 _ON = re.compile(r"(.+?)\s+on\s+([A-Ga-g][#b♯♭]?)(-?[0-9]{1,2})?")
 _EQUAL = re.compile(r"([0-9]{1,6})[ -]*(?:(edo|tet)|(edt)|ed([0-9]{1,6})(?:/([0-9]{1,6}))?)(?=\s|$)", re.IGNORECASE)
+_STRINGS = re.compile(
+    r"(?:(?P<count>[0-9]{1,4})\s+of\s+)?(?P<scale>.+?)"
+    r"(?:\s+from\s+(?P<low>[A-Ga-g][#b♯♭]?-?[0-9]{1,2})(?:\s+to\s+(?P<high>[A-Ga-g][#b♯♭]?-?[0-9]{1,2}))?)?"
+)
+_NEAR = 0.501  # keys by which a note may be beside the one that is named: a quarter tone is beside two
 _REFERENCE = re.compile(r"(?:([A-Ga-g][#b♯♭]?-?[0-9]{1,2})\s*=\s*)?([-+−.]?[0-9].*)")
-
-
-def _fifths(size: float) -> tuple[float, ...]:
-    """The twelve notes of a chain of fifths from E flat to G sharp, folded into the octave above C; and the octave."""
-    return (*sorted(k * size % 1.0 for k in (-3, -2, -1, 1, 2, 3, 4, 5, 6, 7, 8)), 1.0)
-
-
-_FIVE_LIMIT = ((16, 15), (9, 8), (6, 5), (5, 4), (4, 3), (45, 32), (3, 2), (8, 5), (5, 3), (9, 5), (15, 8), (2, 1))
-
-# Degrees 1, 2 ... in octaves above degree 0; the last is the period.
-SCALES = {
-    "equal": tuple(degree / 12 for degree in range(1, 13)),
-    "just": tuple(log2(above / below) for above, below in _FIVE_LIMIT),
-    "pythagorean": _fifths(log2(3 / 2)),
-    "meantone": _fifths(log2(5) / 4),  # of a quarter comma: four fifths make a pure third
-}
 
 
 @dataclass(frozen=True)
@@ -74,6 +66,8 @@ def load_tuning(text: str = "equal", locate: Callable[[str], Path] = Path) -> Tu
             raise PresetError(f"{shown(seen[kind])} and {shown(part)} are two {kind}s; keep one of them")
         seen[kind] = part
     _refuse_two_keyboards(seen)
+    if _known(_ON.sub(r"\1", seen.get("scale", ""))) in ROOTED and len(seen) == 1:
+        keys = keys._replace(reference=keys.middle, frequency=key_to_hz(keys.middle))
     return Tuning(", ".join(part.strip() for part in text.split(",")), _frequencies(scale, keys))
 
 
@@ -92,13 +86,62 @@ def _scale(part: str, keys: KeyMap, locate: Callable[[str], Path]) -> tuple[tupl
         keys = keys._replace(middle=_key(note + (octave or "4")))
     if part.lower().endswith(".scl"):
         return read_scale(locate(part)), keys
-    if part.lower() in SCALES:
-        return SCALES[part.lower()], keys
+    if _known(part) in SCALES:
+        return SCALES[_known(part)], keys
     if match := _EQUAL.fullmatch(part):
         return _equal(match), keys
-    close = get_close_matches(part[:100].lower(), SCALES, n=1)
-    known = f"{', '.join(SCALES)}, equal divisions such as 19edo, a .scl or .kbm file, or a reference such as A4=432"
-    raise PresetError(f"{shown(part)} must be {known}; {f'did you mean {close[0]}?' if close else 'choose one'}")
+    known = f"{', '.join(TEMPERAMENTS)}, a raga or a maqam, equal divisions such as 19edo, a .scl or .kbm file"
+    raise PresetError(f"{shown(part)} must be {known}, or a reference such as A4=432; {_nearest(part)}")
+
+
+def _known(part: str) -> str:
+    """A scale's name as the table has it, however it is written."""
+    return re.sub(r"[\s_]+", "-", part.strip().lower())
+
+
+def _nearest(part: str) -> str:
+    close = get_close_matches(_known(part[:100]), SCALES, n=1)
+    return f"did you mean {close[0]}?" if close else "choose one (jawari presets tunings lists them)"
+
+
+def load_strings(text: str) -> tuple[float, ...]:
+    """The pitches (Hz) of strings that are tuned to a scale: "yaman on C#", from C#4 to the next one; "yaman on C# from
+    C4 to F5"; "13 of yaman on C# from C4"; each perhaps with a reference behind a comma.
+    """
+    said, *reference = (part.strip() for part in text[: MAX_TEXT + 1].split(","))
+    match = _STRINGS.fullmatch(said)
+    if len(text) > MAX_TEXT or match is None:
+        raise PresetError(f"{shown(text)} must be a scale's name; write it like 13 of yaman on C# from C4")
+    place = _ON.fullmatch(match["scale"])
+    name = _known(place[1] if place else match["scale"])
+    if name not in SCALES:
+        raise PresetError(f"{shown(name)} must be the name of a scale; {_nearest(name)}")
+    if match["count"] and match["high"]:
+        raise PresetError(f"{shown(said)} tells both how many and up to where; leave one of them out")
+    tonic = _key(place[2] + (place[3] or "4")) if place else 60
+    root = load_tuning(", ".join([f"{name} on {key_to_note(tonic)}", *reference]))[tonic]
+    if root is None:
+        raise PresetError(f"{shown(said)}: nobody hears its 1/1; choose another octave or reference")
+    return _between(name, root, tonic, match)
+
+
+def _between(name: str, root: float, tonic: int, asked: re.Match[str]) -> tuple[float, ...]:
+    """The notes of a scale, ascending, as many as are asked for, and from where on, by keys, with 1/1 on its own."""
+    low = _key(asked["low"]) if asked["low"] else tonic
+    high = _key(asked["high"]) if asked["high"] else low + 12
+    most = int(asked["count"]) if asked["count"] else 128
+    notes, period = notes_of(name), SCALES[name][-1]
+    first = floor((low - _NEAR - tonic) / 12.0 / period)
+    found: list[float] = []
+    for turn in range(first, first + 128):
+        for note in notes:
+            above = turn * period + note
+            key = tonic + 12.0 * above
+            if len(found) == most or key > (high if not asked["count"] else 127) + _NEAR:
+                return tuple(found)
+            if key >= low - _NEAR:
+                found.append(root * exp2(above))
+    return tuple(found)
 
 
 def _equal(match: re.Match[str]) -> tuple[float, ...]:

@@ -148,6 +148,12 @@ SAMPLES: dict[str, Any] = {
     "map.source": "cc2",
     "map.to": "string.loss.s0",
     "map.range": [3.0, 9.0],
+    "drone.order": ["G2", "C3+G3 2 90", "- .5"],
+    "drone.tempo": 72,
+    "drone.swing": 0.3,
+    "drone.spread": "20 ms",
+    "drone.loose": "5 ms",
+    "drone.velocity": 100,
     "phrase": "C4:0:2 E4:.5:2:80",
 }
 # What stands around a key of a group: of a list, around each item.

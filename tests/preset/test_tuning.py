@@ -260,8 +260,11 @@ def test_a_map_must_map_its_reference(tuned: Any) -> None:
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("", "'' must be equal, just, pythagorean, meantone, equal divisions such as 19edo, a .scl or .kbm "),
-    ("zzz", "or a reference such as A4=432; choose one"),
+    ("", "'' must be equal, just, pythagorean, meantone, werckmeister, kirnberger, vallotti, "),
+    ("zzz", "or a reference such as A4=432; choose one (jawari presets tunings lists them)"),
+    ("yamn on C#", "; did you mean yaman?"),
+    ("Puriya Dhanashre", "; did you mean puriya-dhanashri?"),
+    ("yaman on C#, just", "yaman on C# and just are two scales; keep one of them"),
     ("jsut", "jsut must be equal, just, "),
     ("jsut", "; did you mean just?"),
     ("just,", "'' must be equal, just, "),
@@ -399,7 +402,7 @@ def test_a_rising_scale_rises_and_hits_its_reference(
 
 @given(name=st.sampled_from(sorted(SCALES)), note=st.sampled_from(["C", "F#", "Bb"]), hertz=st.floats(20.0, 4000.0))
 def test_a_reference_only_scales(name: str, note: str, hertz: float) -> None:
-    tuning, plain = load_tuning(f"{name} on {note}, A4={hertz!r}"), load_tuning(f"{name} on {note}")
+    tuning, plain = load_tuning(f"{name} on {note}, A4={hertz!r}"), load_tuning(f"{name} on {note}, A4=440")
     assert tuning[69] == hertz
     for new, old in zip(tuning.frequencies, plain.frequencies, strict=True):
         assert new is None or old is None or new == pytest.approx(old * hertz / 440.0, rel=1e-12)

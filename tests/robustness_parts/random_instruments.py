@@ -8,6 +8,7 @@ from typing import Any
 from engine.preset.assembly import MANNERS
 from engine.preset.materials import MATERIALS
 from engine.preset.network_keys import EXCITERS, HAMMER, PLECTRUM
+from engine.preset.scales import SCALES
 from engine.preset.schema import KEYS
 from engine.units import key_to_note
 from robustness_parts.random_presets import number, random_preset
@@ -55,6 +56,12 @@ def _entry(chance: Random, n: int) -> dict[str, Any]:
     entry: dict[str, Any] = {"weight": number(chance, "strings.weight", 0.1, 2.0)}
     if n and chance.random() < 0.4:
         entry["sympathetic"] = [chance.choice(("C4", "F#4", 330.0, "220 Hz")) for _ in range(chance.randint(1, 4))]
+        named = Random(repr(entry))  # the others stay as they were drawn before scales had names
+        if named.random() < 0.5:
+            scale = f"{named.choice(sorted(SCALES))} on {key_to_note(named.randint(54, 66))}"
+            low = named.randint(54, 66)
+            span = f"from {key_to_note(low)} to {key_to_note(low + named.randint(4, 6))}"
+            entry["sympathetic"] = named.choice((f"{named.randint(1, 4)} of {scale}", f"{scale} {span}"))
     else:
         low = chance.randint(36, 60)
         entry["played"] = f"{key_to_note(low)}-{key_to_note(low + chance.randint(0, 24))}"

@@ -8,8 +8,10 @@ from typing import Any
 from engine.preset.materials import MATERIALS
 from engine.preset.parameters import PARAMETERS
 from engine.preset.playing import RESERVED
+from engine.preset.scales import SCALES as NAMED
 from engine.preset.schema import KEYS, PROFILES
 from engine.preset.tuning import Tuning
+from engine.units import key_to_note
 
 EXTREME = 0.04  # share of the values that are taken from a key's whole range, its ends included
 SCALES = ("equal", "just on D", "pythagorean, A4=415", "meantone on F, 432 Hz", "A4=30", "A4=7000", "just, C4=1")
@@ -45,7 +47,28 @@ def random_preset(chance: Random) -> dict[str, Any]:
     if chance.random() < 0.3:
         preset["circuit"] = _circuit(chance)
     preset["tracking"] = {word: _power(chance, f"tracking.{word}") for word in TRACKING if chance.random() < 0.8}
+    played = Random(repr(preset))  # the others stay as they were drawn before there were drones, and scales by name
+    if played.random() < 0.3:
+        preset["tuning"] = f"{played.choice(sorted(NAMED))} on {key_to_note(played.randint(36, 84))}"
+    if played.random() < 0.3:
+        preset["drone"] = _drone(played)
     return preset
+
+
+def _drone(chance: Random) -> dict[str, Any]:
+    keys = (chance.randint(24, 96) for _ in range(100))
+    order = [
+        f"{'+'.join(key_to_note(next(keys)) for _ in range(chance.randint(1, 4)))} {chance.choice((1, 0.5, 2, 3.25))}"
+        for _ in range(chance.randint(1, 8))
+    ]
+    return {
+        "order": [*order, *chance.choice(([], ["-"], ["- 2"], ["C3:1:90"]))],
+        "tempo": number(chance, "drone.tempo", 30.0, 200.0),
+        "swing": number(chance, "drone.swing", 0.1, 0.6),
+        "spread": number(chance, "drone.spread", 1e-3, 0.1),
+        "loose": number(chance, "drone.loose", 1e-3, 0.05),
+        "velocity": chance.randint(1, 127),
+    }
 
 
 def _power(chance: Random, key: str) -> float:

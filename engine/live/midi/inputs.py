@@ -14,7 +14,7 @@ from engine.live.player import Player
 from engine.live.thread.memory import INLETS
 from engine.preset.complaints import shown
 
-FIRST = 2  # the inlets before are the session's own
+FIRST = 3  # the inlets before are the session's own
 THROUGH = "midi through"  # ALSA's loop, in which every other program may be heard
 TRIES = 20  # ticks in which a port may be refused: one just plugged in needs a moment
 REST = 8  # ticks between the end of JACK's server and the first look for another, and

@@ -130,7 +130,7 @@ class CHandle:
 
         midi: Any = callback.midi
         self._call("listening", self._library.rtmidi_in_set_callback, midi.address, inlet)
-        self._library.rtmidi_in_ignore_types(self._device, False, True, True)  # not SysEx; clock, active sensing
+        self._library.rtmidi_in_ignore_types(self._device, False, False, True)  # active sensing alone
 
     def close(self) -> None:
         # The library would free what leads from its callback to ours before it stops the thread that goes this way:

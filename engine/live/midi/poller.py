@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from threading import Lock, Thread
 from typing import Protocol
 
-from engine.live.thread.inlet import offer, offer_tuning
+from engine.live.thread.inlet import offer, offer_pulse, offer_tuning
 from engine.messages import SYSEX
 from engine.synth.mts import octets_of
 
@@ -63,7 +63,9 @@ class Poller:
 
 def hand_on(inlet: int, stamp: int, message: Sequence[int]) -> None:
     """Queue a message if it is one for us. It comes from outside: whatever it is, that is no error."""
-    if message and message[0] == SYSEX:
+    if len(message) == 1:
+        offer_pulse(inlet, stamp, message[0])
+    elif message and message[0] == SYSEX:
         octet = octets_of(message)
         offer_tuning(inlet, stamp, octet.ctypes.data, octet.size)
     elif 2 <= len(message) <= 3:
@@ -72,5 +74,5 @@ def hand_on(inlet: int, stamp: int, message: Sequence[int]) -> None:
 
 def warm(inlet: int) -> None:
     """Compile what the thread will need."""
-    for message in ((0, 0), (SYSEX, 0)):  # neither is whole
+    for message in ((0,), (0, 0), (SYSEX, 0)):  # nothing that is whole
         hand_on(inlet, 0, message)

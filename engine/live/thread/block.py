@@ -75,22 +75,34 @@ def hand_over(p: Stage, d: Desk, begun: int, frames: int) -> None:
     """Give the instruments every event that is due in this block, the earliest first; what they cannot hold waits."""
     sample, end = p.clock.sample, p.clock.sample + frames
     for _ in range(RING_SIZE):
-        first, due = -1, NEVER
+        first, due, at = -1, NEVER, end
         for i in range(INLETS):
             stamp = head(p.inlets[i].ring)
-            if stamp < due:
-                first, due = i, stamp
-        at = place(p.clock, due)
-        if first < 0 or at >= end:
+            if stamp == NEVER:
+                continue
+            where = stamp if p.inlets[i].exact else place(p.clock, stamp)
+            if p.inlets[i].exact:  # behind all others of its sample
+                stamp = NEVER
+            if where < at or (where == at and stamp < due):
+                first, due, at = i, stamp, where
+        if first < 0:
             break
         sample = max(sample, at)
         obey_flags(p, d, first, sample)  # if there are any, they were up before this event came
         if not room(d):
             break
-        obey(p, d, sample, take(p.inlets[first].ring), begun - due > STALE)
+        obey(p, d, sample, take(p.inlets[first].ring), is_stale(p, begun, due, at))
         p.gauges.events += 1
     for i in range(INLETS):
         obey_flags(p, d, i, sample)
+
+
+@native
+def is_stale(p: Stage, begun: int, due: int, at: int) -> Any:
+    """Whether an event has waited through a pause of the stream; on an exact sample it was late for that."""
+    if due == NEVER:
+        return (p.clock.sample - at) * p.clock.frame > STALE
+    return begun - due > STALE
 
 
 @native

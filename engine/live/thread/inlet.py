@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from engine import messages as midi
-from engine.compiled import entry, guarded, load_acquire, native, now, octets
-from engine.live.thread.memory import BREATH, PEDALS, WHEEL, Inlet, inlet_at
+from engine.compiled import entry, guarded, load_acquire, native, now, octets, store_release
+from engine.live.thread.memory import BREATH, PEDALS, PULSES, WHEEL, Inlet, inlet_at
 from engine.synth.memory import CHANNELS, KEYS, RING_SIZE
 from engine.synth.mts import LONGEST, NOTHING, part, parts
 from engine.synth.ring import flag, put
@@ -31,12 +31,21 @@ def offer(address: Any, stamp: Any, message: Any, size: Any) -> None:
         arrive(address, stamp, message)
 
 
+@guarded
+def offer_pulse(address: Any, stamp: Any, status: Any) -> None:
+    """From Python, for a port: note a message of its clock."""
+    note_pulse(inlet_at(address), stamp, status)
+
+
 @entry
 def receive(address: Any, data: Any, size: Any) -> None:
     """From a MIDI driver's thread: queue the message of `size` bytes at `data` if it is a whole one."""
-    if size < 2 or size > LONGEST:
+    if size < 1 or size > LONGEST:
         return
     octet = octets(data, size)
+    if size == 1:
+        note_pulse(inlet_at(address), now(), int(octet[0]))
+        return
     if size > 3:
         arrive_in_parts(address, now(), octet)
         return
@@ -81,6 +90,17 @@ def queue(address: Any, stamp: Any, message: Any, spare: Any) -> Any:
     if taken:
         hold(inlet, message)
     return taken
+
+
+@native
+def note_pulse(inlet: Inlet, stamp: int, status: int) -> None:
+    """Keep a message of a clock for whoever follows it; it says nothing to instruments."""
+    if not midi.is_pulse(status):
+        return
+    written = inlet.pulses.written
+    row = inlet.pulses.rows[written[0] & (PULSES - 1)]
+    row[0], row[1] = stamp, status
+    store_release(written, 0, written[0] + 1)
 
 
 @native

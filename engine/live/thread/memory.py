@@ -13,6 +13,7 @@ INLETS = 32  # ways in for events, each with one producer at a time
 JOURNAL_SIZE = 16384  # events as they were obeyed
 LOG_SIZE = 65536  # blocks
 LOG_COLUMNS = 4  # start ns, duration ns, frames, ns late
+PULSES = 256  # of a clock, the last ones: two seconds of a fast one
 GAPS = 64  # of a tape
 PEDALS, WHEEL, BREATH = 0, 16, 32  # bits of `moved`, of channel 0: pedals, wheel, pressure
 KEY_WORDS = KEYS // 32
@@ -58,16 +59,26 @@ class Gauges:
 
 
 @record
+class Pulses:
+    """A clock's last messages: a count, then rows of (ns, status)."""
+
+    written: Integers = inside(8)
+    rows: IntegerRows = inside(PULSES, 2)
+
+
+@record
 class Inlet:
     """A way in: a ring of (ns, message), what a full ring may not lose, and what its port holds for the moment when it
     is unplugged.
     """
 
+    exact: int  # 1: the ring's times are samples, on which events sound whatever the clock says
     ring: Ring
     late: Late
     lost: int  # events that found no room
     moved: int  # bits of what has been moved
     keys: IntegerRows = inside(CHANNELS, KEY_WORDS)  # bits of keys
+    pulses: Pulses
 
 
 @record
