@@ -7,8 +7,8 @@ If the packages it needs are missing, it makes an environment in .venv and insta
 scripts/constraints.txt, with which all of this is known to pass. From the system it installs, only on Debian and its
 kin and only as root, and says so before: jackd2 (a virtual sound card), libportaudio2 and librtmidi6 (real sound and
 MIDI for the tests of live play), qemu-user, gcc-aarch64-linux-gnu and its C library (to run ARM's code), chromium
-(a browser for the tests of the editor's page and of exported ones), and lv2-dev, lilv-utils, sordi, serdi and
-dpf-source (which look into plugins, or say what they are made of).
+(a browser for the tests of the editor's page and of exported ones), lv2-dev, lilv-utils, sordi, serdi and dpf-source
+(which look into plugins, or say what they are made of), and ardour (which plays a session with one).
 Without them some tests are skipped, and say why.
 """
 
@@ -117,7 +117,7 @@ def browser(may_install: bool) -> None:
 
 
 def validators(may_install: bool) -> None:
-    """What looks into LV2 bundles as hosts do, and the headers of CLAP."""
+    """What looks into LV2 bundles as hosts do, and plays them, and the headers of CLAP."""
     if sys.platform != "linux":
         return
     wanted = {
@@ -126,10 +126,11 @@ def validators(may_install: bool) -> None:
         "sordi": shutil.which("sord_validate") is not None,
         "serdi": shutil.which("serdi") is not None,
         "dpf-source": Path("/usr/share/dpf/distrho/src/clap/entry.h").is_file(),
+        "ardour": any(shutil.which(name) for name in ("ardour7-lua", "ardour8-lua")),
     }
     absent = absent_from_system(wanted)
     if may_install:
-        absent = install_from_system(wanted, "to look into plugins as hosts do")
+        absent = install_from_system(wanted, "to look into plugins and play them as hosts do")
     if absent:
         print(f"without {', '.join(absent)} some tests of plugins are skipped", flush=True)
 

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from export.exporting import COMPILER, FRAMES, NEEDED, RATE, code, expected, image_of, music, rack, written
+from export.bundling import Ready, bundle, order
+from export.exporting import COMPILER, FRAMES, NEEDED, RATE, code, expected, music, rack, written
 from live import guard
 
 from engine import cli
 from engine.errors import EngineError, Exit
 from engine.export import linking, lv2
 from engine.export.header import header
-from engine.export.job import ROOM, Export
+from engine.export.job import ROOM
 from engine.export.knobs import dials
 from engine.export.targets import TARGETS, here, target_of
 from engine.synth.instrument import Instrument
@@ -29,30 +30,9 @@ HOST = Path(__file__).with_name("lv2host.c")
 WORDS = ("-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{SOURCES}")
 
 
-class Ready(Export):
-    """An order whose image is made already."""
-
-    @property
-    def image(self) -> bytes:  # type: ignore[override]
-        """What other tests have, too."""
-        return image_of(*(part.label for part in self.rack.parts))
-
-
-def order(*names: str) -> Export:
-    return Ready(rack(*names), (float(RATE),), target_of(None), print)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("lv2")
-
-
-def bundle(folder: Path, *names: str) -> Path:
-    made = folder / f"{'-'.join(names)}.lv2"
-    if not made.exists():
-        made.mkdir()
-        lv2.write(order(*names), made)
-    return made
 
 
 def ports(*names: str) -> int:
