@@ -39,17 +39,19 @@ def doubt_strength(scope: Scope, made: Played | tuple[Strung, ...], whole: bool)
 
 
 def doubt_ranges(scopes: list[Scope], assembly: Assembly) -> None:
-    """Tell of keys between the lowest and the highest that no string has, and of ranges that cross."""
+    """Tell of keys between the lowest and the highest that no string has, and of ranges that cross: a key of both
+    strings sounds both, unless they have frets, where it is played on one of them.
+    """
     own = [scope for scope in scopes if not scope.sympathetic]
-    ranges = sorted(zip(((p.lowest, p.highest) for p in assembly.played), own), key=lambda entry: entry[0])
+    ranges = sorted(zip(((p.lowest, p.highest, p.mono) for p in assembly.played), own), key=lambda entry: entry[0])
     covered = ranges[0][0][1]
-    for ((low, high), _), ((next_low, next_high), scope) in pairwise(ranges):
+    for ((low, high, frets), _), ((next_low, next_high, next_frets), scope) in pairwise(ranges):
         path = f"{scope.own}.played"
         if next_low > covered + 1:
             scope.values.doubt(
                 path, f"{_keys(covered + 1, next_low - 1)} below it: no string plays there; widen a range"
             )
-        elif low < next_low <= high < next_high:
+        elif low < next_low <= high < next_high and not (frets and next_frets):
             both = _keys(next_low, high)
             scope.values.doubt(path, f"{both}: two strings play there, one does elsewhere; let the ranges end there")
         covered = max(covered, next_high)

@@ -413,6 +413,16 @@ def test_keys_that_nobody_plays_are_told() -> None:
 # --- there and back ---------------------------------------------------------------------------------------------------
 
 
+def test_strings_with_frets_may_have_keys_in_common() -> None:
+    """Each note is played on one of them, as on a guitar."""
+    low, high = (
+        {"played": played, "mono": True, "string": {"tuned": first}}
+        for played, first in (("E2-E4", "E2"), ("A2-A4", "A2"))
+    )
+    assert doubts({"string": WIRE | {"keys": "length"}, "strings": [low, high]}) == []
+    assert len(doubts({"string": WIRE | {"keys": "length"}, "strings": [low, high | {"mono": False}]})) == 1
+
+
 @pytest.mark.parametrize("file", sorted(HERE.glob("*.yaml")), ids=lambda file: file.stem)
 def test_the_examples_are_whole_and_say_nothing_doubtful(file: Path) -> None:
     with warnings.catch_warnings():
