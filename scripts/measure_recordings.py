@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """How far presets are from recordings of the instruments: single notes of Debian's fluid-soundfont-gm.
 
-    python3 scripts/measure_recordings.py [--font FILE.sf2] [--all] [--json FILE] [PRESET ...]
+    python3 scripts/measure_recordings.py [--font FILE.sf2] [--all] [--tuning] [--json FILE] [--table] [PRESET ...]
 
-Each recorded note is rendered at its own pitch and velocity 100. Compared are spectrograms of 64 mel bands from 60 Hz
-to 10 kHz every 12 ms over the first 0.6 s from the onset, each in dB below its own highest value and nowhere below
--55 dB: the distance is the mean of their absolute differences. `plain` is the same note of a bare string, `another` is
-another recorded note of the same instrument, resampled to the pitch; who listens to both can tell. Only every second
-note is judged, the others are for whoever tunes a preset (--all takes all). Beside it, of recording and render: the
-spectrum's centroid at 50 and 300 ms, the inharmonicity, and the decay of the first and the eighth partial.
+Each recorded note is rendered at its own pitch and velocity 100, and the left channels are compared: spectrograms of 64
+mel bands from 60 Hz to 10 kHz every 12 ms over the first 0.6 s from the onset, each in dB below its own highest value
+and nowhere below -55 dB. The distance is the mean of their absolute differences, as long as both last. `plain` is the
+same note of a bare string, `another` is another recorded note of the same instrument, resampled to the pitch; who
+listens to both can tell. Only every second note is judged, the others are for whoever tunes a preset (--tuning takes
+those, --all takes all). Beside it, of recording and render: the spectrum's centroid at 50 and 300 ms, the
+inharmonicity, and the decay of the first and the eighth partial. --table keeps what the judging notes say in
+scripts/measured/recordings.json, and writes the table of presets/README.md anew.
 
 It needs sf2utils (pip install -e '.[dev]') and the soundfont (apt install fluid-soundfont-gm), which is under the MIT
 licence. Its samples are notes as they were played, but for the gaps between them, which the font fills by resampling.
@@ -19,6 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import subprocess
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
@@ -34,6 +37,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import engine
+from engine.preset.files import shipped
 from engine.units import key_to_note
 
 FONT = Path("/usr/share/sounds/sf2/FluidR3_GM.sf2")
@@ -41,13 +45,29 @@ RATE = 44_100
 LENGTH, HOP, WINDOW = 0.6, 0.012, 0.046  # s
 BANDS, LOWEST, HIGHEST, FLOOR = 64, 60.0, 10_000.0, -55.0
 ONSET = -30.0  # dB below the highest sample
-SHORTEST = 0.25  # s: what is shorter is a loop with hardly a note before it
-PROGRAMS = {  # presets by the General MIDI program that is the same instrument
-    "sitar": 104,
+SHORTEST = 0.15  # s: what is shorter is a loop with hardly a note before it
+LONG_ENOUGH = 0.25  # s: for a decay
+FILLED = ("Extension",)  # a sample that both guitars have above their highest note: nobody's
+# Presets by the General MIDI program that is the same instrument. A clavinet is none of a clavichord: its strings are
+# struck over an anvil and heard by a magnet.
+PROGRAMS = {
+    "piano": 0,
+    "harpsichord": 6,
+    "dulcimer": 15,
+    "nylon-guitar": 24,
+    "steel-guitar": 25,
+    "electric-bass": 33,
     "slap-bass": 36,
+    "harp": 46,
+    "sitar": 104,
+    "banjo": 105,
+    "shamisen": 106,
+    "koto": 107,
 }
 PLAIN = "plain"
+KEPT = ROOT / "scripts" / "measured" / "recordings.json"
 
+JUDGING, TUNING, ALL = "judging", "tuning", "all"
 Samples = NDArray[np.float64]
 
 
@@ -67,9 +87,11 @@ def recordings(font: Any, program: int) -> list[Recording]:
     """The different notes of a program, from low to high; of stereo pairs the left one."""
     found: dict[str, Recording] = {}
     preset = next(p for p in font.presets if getattr(p, "preset", None) == program and p.bank == 0)
-    for bag in (bag for part in preset.bags if part.instrument for bag in part.instrument.bags):
+    bags = [bag for part in preset.bags if part.instrument for bag in part.instrument.bags if bag.sample]
+    names = {bag.sample.name for bag in bags}
+    for bag in bags:
         sample = bag.sample
-        if sample is None or sample.name.endswith("(R)") or sample.name in found:
+        if sample.name in found or sample.name in FILLED or sample.name.replace("(R)", "(L)") in names - {sample.name}:
             continue
         sound = at_rate(np.frombuffer(sample.raw_sample_data, "<i2") / 32768.0, sample.sample_rate)
         sound = from_onset(sound)
@@ -177,6 +199,8 @@ def inharmonicity(sound: Samples, pitch: float) -> float:
 
 def decay(sound: Samples, pitch: float, number: int) -> float:
     """How fast a partial decays between 50 ms and 350 ms, dB/s."""
+    if sound.size < LONG_ENOUGH * RATE:
+        return float("nan")
     early, late = (partials(sound, pitch, start)[1] for start in (0.05, min(0.3, sound.size / RATE - 0.17)))
     if min(early.size, late.size) < number:
         return float("nan")
@@ -191,15 +215,23 @@ def played(preset: str, pitch: float) -> Samples:
     key = round(69.0 + 12.0 * log2(pitch / 440.0))
     tuned = engine.load_preset(preset, {"tuning": f"{key_to_note(key)}={pitch!r}"})
     sound = engine.render(tuned, [engine.Note(key=key, velocity=100, duration=1.0)], sample_rate=RATE, tail=0.0)
-    return from_onset(sound.astype(float).mean(axis=1))
+    if not sound.any():
+        sys.exit(f"measure_recordings: {preset}: no string plays {key_to_note(key)}, which is recorded")
+    return from_onset(sound[:, 0].astype(float))
 
 
-def compared(preset: str, notes: list[Recording], everything: bool) -> dict[str, Any]:
+def chosen(notes: list[Recording], which: str) -> list[int]:
+    """Which of the notes are looked at: every second one judges, the first and those between are for tuning."""
+    if which == ALL or len(notes) == 1:
+        return list(range(len(notes)))
+    return list(range(1 if which == JUDGING else 0, len(notes), 2))
+
+
+def compared(preset: str, notes: list[Recording], which: str) -> dict[str, Any]:
     """What is measured of a preset and the recordings of its instrument."""
     rows = []
-    for n, note in enumerate(notes):
-        if n % 2 == 0 and not everything and len(notes) > 1:
-            continue
+    for n in chosen(notes, which):
+        note = notes[n]
         mine = played(preset, note.pitch)
         row: dict[str, Any] = {"note": note.name, "pitch": note.pitch, "distance": distance(note.sound, mine)}
         row["plain"] = distance(note.sound, played(PLAIN, note.pitch))
@@ -219,12 +251,12 @@ def compared(preset: str, notes: list[Recording], everything: bool) -> dict[str,
 
 
 def table(results: list[dict[str, Any]]) -> str:
-    """As it stands in the README."""
-    lines = ["| preset | distance, dB | a bare string | another note of the same | notes |", "|---|---|---|---|---|"]
+    """As it stands in presets/README.md."""
+    lines = ["| preset | distance, dB | a bare string | another note of the same | notes |", "|---|--:|--:|--:|--:|"]
     for one in results:
         another = "" if one["another"] is None else f"{one['another']:.1f}"
         lines.append(
-            f"| {one['preset']} | {one['distance']:.1f} | {one['plain']:.1f} | {another} | {len(one['notes'])} |"
+            f"| `{one['preset']}` | {one['distance']:.1f} | {one['plain']:.1f} | {another} | {len(one['notes'])} |"
         )
     mean = np.mean([one["distance"] for one in results])
     return "\n".join([*lines, f"| mean | {mean:.1f} | | | |"])
@@ -251,10 +283,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("presets", nargs="*", metavar="PRESET", help=f"default: {', '.join(PROGRAMS)}")
     parser.add_argument("--font", type=Path, default=FONT, help="another soundfont with General MIDI's programs")
-    parser.add_argument("--all", action="store_true", help="judge all notes")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--all", action="store_const", const=ALL, dest="which", help="all notes")
+    which.add_argument("--tuning", action="store_const", const=TUNING, dest="which", help="the notes that do not judge")
     parser.add_argument("--json", type=Path, help="where to keep all of it")
+    parser.add_argument(
+        "--table", action="store_true", help="keep the figures, and write the table of presets/README.md"
+    )
     args = parser.parse_args()
-    presets = args.presets or list(PROGRAMS)
+    presets = args.presets or [name for name in PROGRAMS if name in shipped()]
+    if args.table and (args.presets or args.which):
+        sys.exit("measure_recordings: --table is of every preset's judging notes; leave the others out")
     for name in presets:
         if name not in PROGRAMS:
             sys.exit(f"measure_recordings: {name}: no program of General MIDI is known for it; add it to PROGRAMS")
@@ -267,10 +306,13 @@ def main() -> None:
     logging.disable(logging.WARNING)  # it tells of every loop that is short
     with args.font.open("rb") as file:
         font = Sf2File(file)
-        results = [compared(name, recordings(font, PROGRAMS[name]), args.all) for name in presets]
+        results = [compared(name, recordings(font, PROGRAMS[name]), args.which or JUDGING) for name in presets]
     print(details(results), table(results), sep="\n\n")
-    if args.json:
-        args.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
+    for file in (args.json, KEPT if args.table else None):
+        if file:
+            file.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    if args.table:
+        subprocess.run([sys.executable, ROOT / "scripts" / "make_tables.py"], check=True)
 
 
 if __name__ == "__main__":

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from measure_recordings import (
+    ALL,
+    JUDGING,
     RATE,
+    TUNING,
+    Recording,
     at_rate,
     centroid,
+    chosen,
     decay,
     distance,
     from_onset,
     inharmonicity,
     partials,
     pitch_near,
+    recordings,
     spectrogram,
 )
 
@@ -63,3 +71,29 @@ def test_one_sine_is_one_band_and_its_own_centroid() -> None:
 
 def test_another_pitch_by_resampling() -> None:
     assert pitch_near(at_rate(note(220.0), RATE, RATE * 220.0 / 330.0), 330.0) == pytest.approx(330.0, rel=2e-3)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 8])
+def test_no_note_both_tunes_and_judges(count: int) -> None:
+    notes = [Recording(str(n), 220.0, TIME) for n in range(count)]
+    judging, tuning = chosen(notes, JUDGING), chosen(notes, TUNING)
+    assert judging
+    assert chosen(notes, ALL) == list(range(count))
+    assert sorted({*judging, *tuning}) == list(range(count))
+    assert count == 1 or not set(judging) & set(tuning)
+
+
+def test_a_pair_is_one_note_and_a_right_side_alone_is_one_too() -> None:
+    def sample(name: str, pitch: float, seconds: float = 0.7) -> SimpleNamespace:
+        sound = (10_000 * note(pitch)[: round(seconds * RATE)] / 3).astype("<i2")
+        return SimpleNamespace(name=name, raw_sample_data=sound.tobytes(), sample_rate=RATE, original_pitch=57)
+
+    samples = [sample("A(L)", 220.0), sample("A(R)", 220.0), sample("B(R)", 233.1), sample("Extension", 233.1)]
+    samples += [sample("short", 233.1, 0.1), samples[0]]
+    bags = [SimpleNamespace(sample=one, base_note=None) for one in [*samples, None]]
+    presets = [
+        SimpleNamespace(preset=n, bank=0, bags=[SimpleNamespace(instrument=SimpleNamespace(bags=bags))]) for n in (3, 7)
+    ]
+    found = recordings(SimpleNamespace(presets=presets), 7)
+    assert [one.name for one in found] == ["A(L)", "B(R)"]
+    assert [one.pitch for one in found] == pytest.approx([220.0, 233.1], rel=1e-3)
