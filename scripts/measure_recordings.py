@@ -9,7 +9,8 @@ and nowhere below -55 dB. The distance is the mean of their absolute differences
 same note of a bare string, `another` is another recorded note of the same instrument, resampled to the pitch; who
 listens to both can tell. Only every second note is judged, the others are for whoever tunes a preset (--tuning takes
 those, --all takes all). Beside it, of recording and render: the spectrum's centroid at 50 and 300 ms, the
-inharmonicity, and the decay of the first and the eighth partial. --table keeps what the judging notes say in
+inharmonicity, and the decay of the first and the eighth partial. What is recorded beyond a preset's keys is left out
+(the highest note of the sitar: no fret is there). --table keeps what the judging notes say in
 scripts/measured/recordings.json, and writes the table of presets/README.md anew.
 
 It needs sf2utils (pip install -e '.[dev]') and the soundfont (apt install fluid-soundfont-gm), which is under the MIT
@@ -210,14 +211,12 @@ def decay(sound: Samples, pitch: float, number: int) -> float:
 # --- renders ----------------------------------------------------------------------------------------------------------
 
 
-def played(preset: str, pitch: float) -> Samples:
-    """A note of a preset at exactly this pitch, from its onset on."""
+def played(preset: str, pitch: float) -> Samples | None:
+    """A note of a preset at exactly this pitch, from its onset on; nothing where no string plays the key."""
     key = round(69.0 + 12.0 * log2(pitch / 440.0))
     tuned = engine.load_preset(preset, {"tuning": f"{key_to_note(key)}={pitch!r}"})
     sound = engine.render(tuned, [engine.Note(key=key, velocity=100, duration=1.0)], sample_rate=RATE, tail=0.0)
-    if not sound.any():
-        sys.exit(f"measure_recordings: {preset}: no string plays {key_to_note(key)}, which is recorded")
-    return from_onset(sound[:, 0].astype(float))
+    return from_onset(sound[:, 0].astype(float)) if sound.any() else None
 
 
 def chosen(notes: list[Recording], which: str) -> list[int]:
@@ -232,9 +231,12 @@ def compared(preset: str, notes: list[Recording], which: str) -> dict[str, Any]:
     rows = []
     for n in chosen(notes, which):
         note = notes[n]
-        mine = played(preset, note.pitch)
+        mine, bare = played(preset, note.pitch), played(PLAIN, note.pitch)
+        if mine is None or bare is None:
+            print(f"measure_recordings: {preset}: no string plays {note.pitch:.1f} Hz, left out", file=sys.stderr)
+            continue
         row: dict[str, Any] = {"note": note.name, "pitch": note.pitch, "distance": distance(note.sound, mine)}
-        row["plain"] = distance(note.sound, played(PLAIN, note.pitch))
+        row["plain"] = distance(note.sound, bare)
         if len(notes) > 1:
             other = notes[n - 1 if n else 1]
             row["another"] = distance(note.sound, at_rate(other.sound, RATE, RATE * other.pitch / note.pitch))
