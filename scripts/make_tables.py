@@ -25,6 +25,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import measure_recordings
+
 import engine
 from engine.live.meter import BegunNote, Level, Load, Reading, SoundingString
 from engine.live.screen.key_table import help_lines, hint
@@ -256,6 +258,11 @@ def exports() -> str:
     return f"{_where(found)}\n\n{table((*head, *more), rows)}"
 
 
+def distances() -> str:
+    """What scripts/measure_recordings.py --table found."""
+    return measure_recordings.table(read("recordings")) + "\n"
+
+
 def bounces() -> str:
     """One very short collision in the three schemes, from scripts/reproduce.py."""
     found = read("accuracy")["bounces"]
@@ -369,6 +376,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "claims": claims,
     "durations": durations,
     "costs": costs,
+    "distances": distances,
 }
 
 
@@ -400,16 +408,8 @@ def found_by(script: str, *how: str) -> Callable[[Path], dict[str, Any]]:
 def measured_load(folder: Path) -> dict[str, Any]:
     """How many strings of each preset fit into a block, and what they do there."""
     file = folder / "load.json"
-    how = [
-        "--block-sizes",
-        str(BLOCK),
-        "--voices",
-        "8",
-        "--oversample",
-        ",".join(map(str, FACTORS)),
-        "--json",
-        str(file),
-    ]
+    factors = ",".join(map(str, FACTORS))
+    how = ["--block-sizes", str(BLOCK), "--voices", "8", "--oversample", factors, "--json", str(file)]
     subprocess.run([sys.executable, "-m", "engine.cli", "profile", *shipped(), *how], check=True, cwd=ROOT)
     found = json.loads(file.read_text(encoding="utf-8"))
     return {name: found[name] for name in ("limits", "parts")}

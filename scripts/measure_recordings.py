@@ -252,6 +252,13 @@ def compared(preset: str, notes: list[Recording], which: str) -> dict[str, Any]:
     return {"preset": preset, **means, "another": float(np.mean(another)) if another else None, "notes": rows}
 
 
+def kept(one: dict[str, Any]) -> dict[str, Any]:
+    """Of what was measured what the table needs, to a hundredth of a decibel."""
+    notes = [f"{row['note']}: {row['distance']:.2f}" for row in one["notes"]]
+    means = {name: None if one[name] is None else round(one[name], 2) for name in ("distance", "plain", "another")}
+    return {"preset": one["preset"], **means, "notes": notes}
+
+
 def table(results: list[dict[str, Any]]) -> str:
     """As it stands in presets/README.md."""
     lines = ["| preset | distance, dB | a bare string | another note of the same | notes |", "|---|--:|--:|--:|--:|"]
@@ -310,10 +317,10 @@ def main() -> None:
         font = Sf2File(file)
         results = [compared(name, recordings(font, PROGRAMS[name]), args.which or JUDGING) for name in presets]
     print(details(results), table(results), sep="\n\n")
-    for file in (args.json, KEPT if args.table else None):
-        if file:
-            file.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    if args.json:
+        args.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
     if args.table:
+        KEPT.write_text(json.dumps([kept(one) for one in results], indent=1) + "\n", encoding="utf-8")
         subprocess.run([sys.executable, ROOT / "scripts" / "make_tables.py"], check=True)
 
 

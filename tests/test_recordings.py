@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import logging
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from measure_recordings import (
     ALL,
+    FONT,
     JUDGING,
+    KEPT,
+    PROGRAMS,
     RATE,
     TUNING,
     Recording,
     at_rate,
     centroid,
     chosen,
+    compared,
     decay,
     distance,
     from_onset,
@@ -23,7 +29,10 @@ from measure_recordings import (
     pitch_near,
     recordings,
     spectrogram,
+    table,
 )
+
+from engine.preset.files import shipped
 
 TIME = np.arange(round(0.7 * RATE)) / RATE
 STIFF = 2e-4
@@ -97,3 +106,28 @@ def test_a_pair_is_one_note_and_a_right_side_alone_is_one_too() -> None:
     found = recordings(SimpleNamespace(presets=presets), 7)
     assert [one.name for one in found] == ["A(L)", "B(R)"]
     assert [one.pitch for one in found] == pytest.approx([220.0, 233.1], rel=1e-3)
+
+
+# --- the table of presets/README.md -----------------------------------------------------------------------------------
+
+FIGURES = {one["preset"]: one for one in json.loads(KEPT.read_text(encoding="utf-8"))}
+
+
+def test_the_table_has_every_shipped_preset_that_has_a_recording() -> None:
+    assert list(FIGURES) == [name for name in PROGRAMS if name in shipped()]
+    lines = table(list(FIGURES.values())).splitlines()
+    assert [line.split("`")[1] for line in lines[2:-1]] == list(FIGURES)
+    assert f"| mean | {np.mean([one['distance'] for one in FIGURES.values()]):.1f} |" in lines[-1]
+
+
+@pytest.mark.parametrize("name", ["koto", "sitar"])
+def test_the_table_says_what_is_heard_now(name: str) -> None:
+    sf2 = pytest.importorskip("sf2utils.sf2parse", reason="sf2utils is missing: pip install -e '.[dev]'")
+    if not FONT.is_file():
+        pytest.skip(f"no recordings at {FONT}: apt install fluid-soundfont-gm")
+    logging.getLogger().setLevel(logging.ERROR)
+    with FONT.open("rb") as file:
+        found = compared(name, recordings(sf2.Sf2File(file), PROGRAMS[name]), JUDGING)
+    assert found["distance"] == pytest.approx(FIGURES[name]["distance"], abs=0.2)
+    assert len(found["notes"]) == len(FIGURES[name]["notes"])
+    assert found["distance"] < 7.5 < 8.0 < found["plain"]
