@@ -28,8 +28,6 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 import measure_recordings
 from lists import gallery, presets, scales, table
 
-import measure_recordings
-
 import engine
 from engine.live.meter import BegunNote, Level, Load, Reading, SoundingString
 from engine.live.screen.key_table import help_lines, hint
