@@ -198,6 +198,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         raise UsageError("--drone and --demo both play by themselves; leave one of them out")
     if args.tempo and not args.drone:
         raise UsageError("--tempo is how fast --drone plays; add --drone")
+    drone = asked_drone(rack, args.tempo) if args.drone else None
     score = None if not args.demo else read_score(args.notes) if args.notes else phrase(rack)
     latency, delay = latency_of(args.latency), _delay(args.midi_delay)
     tuning(args.tuning)
@@ -228,7 +229,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         listen=listen,
         keys=args.keys,
         score=score,
-        drone=asked_drone(rack, args.tempo) if args.drone else None,
+        drone=drone,
         seconds=seconds,
         record=args.record,
         facts=remembered(args, names, rate, mono=channels == 1),

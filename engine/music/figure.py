@@ -94,9 +94,9 @@ def drone_of(preset: Preset | Rack | Shaped) -> tuple[Drone, int]:
         for number, part in enumerate(preset.parts):
             if part.preset.drone and number in preset.routes:
                 return part.preset.drone, preset.routes.index(number)
-    elif drone := getattr(preset, "drone", None):
-        return drone, 0
+    elif isinstance(preset, Preset) and preset.drone:
+        return preset.drone, 0
     having = ", ".join(name for name in shipped() if load_preset(name).drone) or "none"
     example = "drone: {order: [G2, C3, C3, C2]}"
-    name = shown(getattr(preset, "name", "this"))
+    name = shown(preset.parts[max(preset.routes[0], 0)].preset.name if isinstance(preset, Rack) else preset.name)
     raise ScoreError(f"{name} has no drone to play; add {example}, or take a preset that has one (shipped: {having})")

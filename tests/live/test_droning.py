@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +22,9 @@ from engine.live.midi.poller import hand_on
 from engine.live.player import Player
 from engine.live.thread import callback
 from engine.music.figure import score_of_drone
+from engine.music.midi_file import read_midi
 from engine.preset.drone import Drone, Stroke
+from engine.preset.loader import load_preset
 from engine.synth.instrument import Instrument
 
 RATE, BLOCK = 8000, 64
@@ -201,3 +208,34 @@ def test_other_real_time_messages_are_nobody_s(monkeypatch: pytest.MonkeyPatch) 
         hand_on(player.inlet(PORT), 7, [status])
     assert list(player.new_pulses()) == [(PORT, 7, status) for status in midi.PULSES]
     assert list(player.new_pulses()) == []
+
+
+def test_the_program_plays_it_and_a_take_has_it_on_its_samples(tmp_path: Path) -> None:
+    """`jawari play --drone` on an invented card, which strikes keys of its own beside it."""
+    root = Path(__file__).parents[2]
+    (tmp_path / "wire.yaml").write_text(
+        "name: Wire\nstring: {length: 60 cm, diameter: 0.3 mm, material: steel, tuned: C3}\n"
+        "drone: {order: [C2, G2+C3, -, A2 0.5], tempo: 300, spread: 11 ms}\n"
+    )
+    words = ["wire.yaml", "--drone", "--tempo", "400", "--seconds", "2", "--record", "take.mid", "--quiet"]
+    paths = os.pathsep.join(str(path) for path in (root, root / "tests"))
+    done = subprocess.run(
+        [sys.executable, str(root / "tests" / "live" / "cardless.py"), *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": paths},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    drone = replace(load_preset(str(tmp_path / "wire.yaml")).drone, tempo=400.0)  # type: ignore[type-var]
+    expected = [(sample, list(data)) for sample, data in score_of_drone(drone, 60.0).events(48_000)]
+    own = {key for stroke in drone.order for key in stroke.keys}
+    score = read_midi(tmp_path / "take.mid")
+    found = [(sample, list(data)) for sample, data in score.events(48_000) if data[1] in own and data[0] < 0xA0]
+    assert len(found) > 10
+    start = found[0][0]
+    assert [data for _, data in found] == [data for _, data in expected[: len(found)]]
+    late = [sample - start - due for (sample, _), (due, _) in zip(found, expected)]
+    assert min(late) == late[0] == 0, "a machine that stands still for half a second may be late, but never early"
