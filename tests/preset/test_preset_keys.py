@@ -169,6 +169,7 @@ AROUND: dict[str, Any] = {
     "body.plate": {"density": 0.01, "mass": 0.3, "from": 300.0},
     "circuit": {},
     "room": {},
+    "drone": {"order": ["C3"]},
 }
 IN_MAP = {"source": "pressure", "to": "gain", "range": [2.0, 4.0]}
 WITH_DEFAULT = [key for key in TABLE if key.default is not None]
@@ -199,6 +200,7 @@ WRONG = {
     "pitches": ["3 m"],
     "weights": ["3 kg²"],
     "angles": ["3 kg²"],
+    "strokes": ["C3 2", "H2"],
 }
 
 
