@@ -12,15 +12,16 @@ import numpy as np
 from engine.elementary import exp2
 from engine.errors import PhysicsError
 from engine.layout import Arena, lay, size_of
-from engine.physics.excitation import Excitation
+from engine.physics.excitation import EDGE, Excitation
 from engine.physics.network.bodies import playable
 from engine.physics.network.hanging import hang
 from engine.physics.network.loading import loaded, rebent
 from engine.physics.network.meetings import LINK, OBSTACLE, Meeting, meetings
 from engine.physics.network.memory import NOBODY, Strand
-from engine.physics.network.parts import Against, Blow, Finger, Link, PortLike, Strung, Travel
+from engine.physics.network.parts import Against, Blow, Finger, Link, PortLike, Strung, Travel, seen_from
 from engine.physics.network.weaving import Writers, planes_of, put, strand_of
 from engine.physics.problem import Pickup, Problem
+from engine.physics.string import Array
 from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Played, Plucking, Rattle
 from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
@@ -184,11 +185,10 @@ def strung_for(preset: Preset, part: Played, course: Course, hz: float) -> Sound
         barrier = cut(port.barrier, length)
         if barrier is not None:
             ports.append(replace(port, barrier=barrier))
-    nearer = length / whole
     listening = tuple(
-        replace(place, at=place.at * nearer * (there.at / at_first.at))
-        for place, there, at_first in zip(part.strung.listening, tuned.pickups, heard, strict=True)
-    )
+        replace(place, at=min(place.at, (1.0 - EDGE) * length) if part.mono else there.at * length)
+        for place, there in zip(part.strung.listening, tuned.pickups, strict=True)
+    )  # what a finger shortens while it sounds would jump where pickups moved with it
     bare = replace(part.strung, string=tuned.string, ports=tuple(ports), listening=listening)
     at, loose = pulse.position * length, tuple(own for own in part.rattles if own.at < length)
     match part.exciter:
@@ -211,6 +211,7 @@ def _block(strings: list[Sounded], a: Assembly, rate: float) -> Any:
     start = arena.room(size_of(Choir))
     places = [arena.room(size_of(Strand)) for _ in strings]
     found, loose = [meetings(own.strung) for own in strings], len(strings)
+    angles = list[tuple[float, ...]]()
     for own, place, points in zip(strings, places, found):
         _refuse_pressed(points)
         for point in points:
@@ -220,6 +221,7 @@ def _block(strings: list[Sounded], a: Assembly, rate: float) -> Any:
                 point.hammer += loose - THROWN - 1
         loose += len(own.loose)
         planes = planes_of(own.strung, rate, min(BAND, 0.45 * rate, own.strung.band))
+        angles.append(planes.angles)
         one_way = a.coupling == "one-way"
         planes = loaded(planes, own.strung, a.body) if one_way else planes
         values = strand_of(own.strung, planes, points, a.body, rate)
@@ -227,7 +229,7 @@ def _block(strings: list[Sounded], a: Assembly, rate: float) -> Any:
             rebent(values, planes, own.strung)
         values["points"]["timed"] = int(any(point.travel.start < LATER and _moves(point) for point in points))
         put(arena, writers, Strand, place, values)
-    writers.append(lay(arena, Choir, start, **_choir(strings, found, places, rate)))
+    writers.append(lay(arena, Choir, start, **_choir(strings, found, places, rate), leaning=_leaning(strings, angles)))
     block = arena.sealed()
     for write in writers:
         write(block)
@@ -280,11 +282,23 @@ def _choir(strings: list[Sounded], found: list[list[Meeting]], places: list[int]
         "met": np.zeros((2 * len(strings), 4)),
         "purse": np.zeros((len(strings), 3)),
         "landing": np.array([0, 1]),
+        "aside": np.zeros(2 * len(strings)),
         "latest": float(onset.max()),
         "longest": float(lasting.max()),
         "calming": calming,
         "ending": seconds,
     }
+
+
+def _leaning(strings: list[Sounded], angles: list[tuple[float, ...]]) -> Array:
+    """What pickups see of a string that leans from the bridge to where a finger holds it: nothing beyond the finger."""
+    pickups = len(strings[0].strung.listening)
+    seen = np.zeros((pickups, 2 * len(strings)))
+    for n, (own, planes) in enumerate(zip(strings, angles)):
+        for p, place in enumerate(own.strung.listening):
+            for plane, angle in enumerate(planes):
+                seen[p, 2 * n + plane] = seen_from(place.angle, angle) * place.at / own.strung.string.length
+    return seen
 
 
 def _hitting(strings: list[Sounded], own: Sounded) -> int:

@@ -70,6 +70,7 @@ def land(m: Machine, v: Any, knock: Any) -> None:
         s = strings.at_place(c, n)
         for plane in range(s.now.size):
             aside = step_on(m, c, 2 * n + plane, way[plane])
+            c.aside[2 * n + plane] = aside
             for d in range(knock.size):
                 knock[d] += s.ends.weight[plane, d] * s.ends.tension[plane] * aside
         press(s, strings.hammers_of(i), i.bridge.clock[0] & 1, way, c.purse[n], 1.0 - now / time)

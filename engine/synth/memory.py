@@ -168,6 +168,8 @@ class Choir:
     met: Matrix  # [2 strings, 4]: how a finger met each of their planes (fretting.meet_finger)
     purse: Matrix  # [strings, 3] J: what it may give each of them (fretting.py)
     landing: Integers  # [2] 1 + samples since then, or 0; how many it takes
+    aside: Vector  # [2 strings] m: where a finger on its way has the end of each plane
+    leaning: Matrix  # [pickups, 2 strings]: how much of that each of them sees, as the string leans
     latest: float  # onset
     longest: float  # lasting
     calming: float  # damping that ends a stolen note soonest, 1/s

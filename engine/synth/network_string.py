@@ -286,6 +286,9 @@ def at_pickup(c: Choir, p: Any) -> Any:
         row = s.points.psi.size + s.now.size + p
         if row < s.bank.free.size:
             total += s.bank.free[row]
+    if c.landing[0] and p < c.leaning.shape[0]:  # beside its modes, the straight line to a finger on its way
+        for row in range(c.aside.size):
+            total += c.leaning[p, row] * c.aside[row]
     return total
 
 
