@@ -65,12 +65,12 @@ def test_the_barrier_is_dragged_and_saved(page: Any, program: Editing) -> None:
     page.locator("#save").click()
     page.locator("#ask-name").fill("my dragged sitar")
     page.locator("#ask-yes").click()
-    until(lambda: (program.presets / "my dragged sitar-string.yaml").exists(), "nothing was saved")
-    text = (program.presets / "my dragged sitar-string.yaml").read_text(encoding="utf-8")
+    until(lambda: (program.presets / "my dragged sitar.yaml").exists(), "nothing was saved")
+    text = (program.presets / "my dragged sitar.yaml").read_text(encoding="utf-8")
     assert f"height: {said}" in text
     original = shipped()["sitar-string"].read_text(encoding="utf-8")
     assert [line for line in text.splitlines() if line not in original.splitlines()] == [f"  height: {said}"]
-    height = load_preset(program.presets / "my dragged sitar-string.yaml").problem.barrier
+    height = load_preset(program.presets / "my dragged sitar.yaml").problem.barrier
     assert height is not None
     assert height.height < 0.0
     until(lambda: page.locator("#revert").is_disabled(), "it still counts as changed")

@@ -216,7 +216,7 @@ def test_a_program_is_a_parameter(folder: Path) -> None:
 def test_the_plugin_has_one_symbol_and_no_more_files_than_it_says(folder: Path) -> None:
     there = plugin(folder, "sitar-string")
     assert {file.name for file in there.parent.iterdir()} - {"events"} == {
-        *("LICENSE", "README.md", "jawari.image", "sitar.clap")
+        *("LICENSE", "README.md", "jawari.image", "sitar-string.clap")
     }
     if shutil.which("nm"):
         said = subprocess.run(["nm", "-D", "--defined-only", there], capture_output=True, text=True, check=True).stdout

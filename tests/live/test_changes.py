@@ -20,9 +20,9 @@ def programs(names: Sequence[str]) -> Programs:
 
 def test_the_list_numbers_every_program_and_marks_the_played_one() -> None:
     some = programs(["sitar-string", "my tanpura", "plain"])
-    assert some.listing() == ["*1 sitar   2 my tanpura   3 plain"]
+    assert some.listing() == ["*1 sitar-string   2 my tanpura   3 plain"]
     some.player.seats.desk.latest = 2
-    assert some.listing() == ["1 sitar   2 my tanpura   *3 plain"]
+    assert some.listing() == ["1 sitar-string   2 my tanpura   *3 plain"]
 
 
 def test_a_long_list_takes_several_lines() -> None:

@@ -357,7 +357,7 @@ def test_wide_and_combining_characters_are_measured() -> None:
 
 def test_news_are_what_has_changed() -> None:
     assert news(None, READING) == [
-        ("playing sitar on USB Audio: 48000 Hz, 128 frames, latency 5.3 ms", False),
+        ("playing sitar-string on USB Audio: 48000 Hz, 128 frames, latency 5.3 ms", False),
         ("2 underflows reported by the sound card", True),
     ]
     assert news(READING, READING) == []
@@ -366,7 +366,7 @@ def test_news_are_what_has_changed() -> None:
         ({"preset": "plain"}, "now playing plain", False),
         (
             {"device": "HDMI", "rate": 44_100.0},
-            "now playing sitar on HDMI: 44100 Hz, 128 frames, latency 5.3 ms",
+            "now playing sitar-string on HDMI: 44100 Hz, 128 frames, latency 5.3 ms",
             False,
         ),
         ({"ports": ()}, "MIDI: no input", False),

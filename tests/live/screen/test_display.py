@@ -190,7 +190,7 @@ def test_lines_tell_what_matters_and_every_ten_seconds_how_it_stands() -> None:
     session(False, stream)
     assert "\x1b" not in stream.getvalue()
     assert stream.getvalue().splitlines() == [
-        "playing sitar on USB Audio: 48000 Hz, 128 frames, latency 5.3 ms",
+        "playing sitar-string on USB Audio: 48000 Hz, 128 frames, latency 5.3 ms",
         "1 block lost (load up to 50%)",
         "load 12%, p99 25%, max 50%; 1 voice; -30.0 dBFS; 1 block lost, no underflows",
         "1 block lost (load up to 50%)",
@@ -215,7 +215,7 @@ def test_the_quiet_hear_of_trouble_only() -> None:
 def test_a_file_gets_lines(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w", encoding="ascii") as stream, Display.for_stream(stream) as shown:
         shown.show(replace(READING, device="ピアノ"))
-    assert (tmp_path / "log").read_text().splitlines()[0].startswith("playing sitar on ???: 48000 Hz")
+    assert (tmp_path / "log").read_text().splitlines()[0].startswith("playing sitar-string on ???: 48000 Hz")
 
 
 class Dead(io.StringIO):
