@@ -39,6 +39,7 @@ COLOURS = 96  # of a picture's palette: small files
 LARGEST = 60_000  # bytes
 INSTANTS = 9
 NEAR = 0.25  # share of the string that a barrier may take to be shown by itself
+AIR = 1.6  # of what the barrier takes
 FLOOR = 3e-4  # of full scale: what is softer at the end of a phrase is left out
 
 
@@ -72,14 +73,14 @@ def draw_wave(axes: Any, sound: NDArray[np.float64]) -> None:
 
 
 def draw_string(figure: Figure, grid: Any, preset: Preset) -> None:
-    """The preset's own string over one period, and near its barrier where that is short."""
+    """The preset's own string over one period, and near its barrier where that stands at an end."""
     x, shapes = moving(preset)
-    barrier = preset.problem.barrier
-    reach = 0.0 if barrier is None else float(np.max(places(barrier)))
-    short = 0.0 < reach < NEAR * x[-1]
-    panels = [figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])] if short else []
-    for axes, end in zip(panels or [figure.add_subplot(grid[:, 1])], (x[-1], 1.6 * reach)):
-        within = x <= end * 1.0001
+    barrier, whole = preset.problem.barrier, (0.0, float(x[-1]))
+    near = None if barrier is None else around(barrier, whole[1])
+    panels = [figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, 1])] if near else []
+    for axes, window in zip(panels or [figure.add_subplot(grid[:, 1])], (whole, near)):
+        begin, end = window or whole
+        within = (x >= begin * 0.9999) & (x <= end * 1.0001)
         for i, shape in enumerate(shapes):
             colour = colormaps["viridis"](0.9 * i / (INSTANTS - 1))
             axes.plot(1e3 * x[within], 1e3 * shape[within], color=colour, linewidth=1.0)
@@ -87,8 +88,8 @@ def draw_string(figure: Figure, grid: Any, preset: Preset) -> None:
         room = 0.15 * max(high - low, 1e-6)
         if barrier is not None:
             draw_barrier(axes, barrier, low - 10.0)
-            low = min(low, 1e3 * float(heights(barrier).min())) if end < x[-1] or not short else low
-        axes.set(xlim=(0.0, 1e3 * end), ylim=(low - room, high + room), ylabel="mm")
+            low = low if near and window is whole else min(low, 1e3 * float(heights(barrier).min()))
+        axes.set(xlim=(1e3 * begin, 1e3 * end), ylim=(low - room, high + room), ylabel="mm")
     figure.axes[-1].set_xlabel("mm from the end")
 
 
@@ -106,6 +107,16 @@ def moving(preset: Preset) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     key = min(max(round(hz_to_key(problem.string.pitch)), played.lowest), played.highest)
     both = engine.simulate(preset, key=key, **run)
     return both.snapshot_x[0], both.snapshot_u[:, 0]
+
+
+def around(barrier: Any, length: float) -> tuple[float, float] | None:
+    """From where to where a string is shown near its barrier; None where all of it is."""
+    first, last = float(np.min(places(barrier))), float(np.max(places(barrier)))
+    if 0.0 < last < NEAR * length:
+        return 0.0, AIR * last
+    if (1.0 - NEAR) * length < first < length:
+        return length - AIR * (length - first), length
+    return None
 
 
 def places(barrier: Any) -> NDArray[np.float64]:
