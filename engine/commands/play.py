@@ -199,6 +199,8 @@ def _plan(args: argparse.Namespace) -> Plan:
     if args.tempo and not args.drone:
         raise UsageError("--tempo is how fast --drone plays; add --drone")
     drone = asked_drone(rack, args.tempo) if args.drone else None
+    if drone:
+        drone = drone[0], tuple(channel for channel in drone[1] if channel in listen) or drone[1]
     score = None if not args.demo else read_score(args.notes) if args.notes else phrase(rack)
     latency, delay = latency_of(args.latency), _delay(args.midi_delay)
     tuning(args.tuning)

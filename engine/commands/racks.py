@@ -60,15 +60,15 @@ def make_rack(names: Sequence[str], mapped: Sequence[str], overrides: Sequence[s
     return bank(presets, channels, len(names) if len(names) > 1 else 0)
 
 
-def asked_drone(preset: Preset | Rack | Shaped, tempo: str | None) -> tuple[Drone, int]:
-    """What --drone plays, as fast as --tempo says, and on which channel."""
-    drone, channel = drone_of(preset)
+def asked_drone(preset: Preset | Rack | Shaped, tempo: str | None) -> tuple[Drone, tuple[int, ...]]:
+    """What --drone plays, as fast as --tempo says, and on which channels."""
+    drone, channels = drone_of(preset)
     if tempo is None:
-        return drone, channel
+        return drone, channels
     beats = quantity("--tempo", tempo, "")
     if not SLOWEST <= beats <= FASTEST:
         raise UsageError(f"--tempo = {shown(tempo)}: must be {SLOWEST:g} to {FASTEST:g} beats a minute")
-    return replace(drone, tempo=beats), channel
+    return replace(drone, tempo=beats), channels
 
 
 def mapped_channels(mapped: Sequence[str]) -> set[int]:

@@ -301,8 +301,8 @@ def _own_score(args: argparse.Namespace, preset: Preset | Rack | Shaped) -> Scor
     """What a preset plays when nothing is named: its drone where that is asked for, else its phrase."""
     if not args.drone:
         return phrase(preset)
-    drone, channel = asked_drone(preset, args.tempo)
-    return score_of_drone(drone, quantity("--seconds", args.seconds or DRONE_SECONDS, "s"), channel)
+    drone, channels = asked_drone(preset, args.tempo)
+    return score_of_drone(drone, quantity("--seconds", args.seconds or DRONE_SECONDS, "s"), channels)
 
 
 def _check_drone(args: argparse.Namespace) -> None:

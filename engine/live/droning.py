@@ -7,11 +7,12 @@ little where a clock may be stopped or slowed down.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 
 from engine.compiled import now
 from engine.live.ahead import AHEAD, PLAYED, SECOND
 from engine.live.player import Player
-from engine.music.figure import Figure, by_tempo
+from engine.music.figure import FIRST, Figure, by_tempo
 from engine.music.midi_clock import TICKS, MidiClock
 from engine.preset.drone import Drone
 
@@ -24,9 +25,9 @@ HEARD = TICKS // 2  # ticks until a clock that nobody has started leads
 class Droning:
     """Plays a drone while `tick` is called some fifty times a second."""
 
-    def __init__(self, player: Player, drone: Drone, channel: int = 0) -> None:
-        self._player, self._drone, self._channel = player, drone, channel
-        self._figure, self._place = Figure(drone, channel), by_tempo(drone)
+    def __init__(self, player: Player, drone: Drone, channels: Sequence[int] = FIRST) -> None:
+        self._player, self._drone = player, drone
+        self._figure, self._place = Figure(drone, channels), by_tempo(drone)
         self._unsent: deque[tuple[int, tuple[int, int, int]]] = deque()  # what an inlet had no room for
         self.start = self._sample + round(LEAD * player.sample_rate)
         self._until = 0.0  # s from the start on: what is sent, while nobody leads

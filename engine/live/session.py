@@ -65,7 +65,7 @@ class Plan:
     listen: Sequence[int]  # MIDI channels, from 0
     keys: bool
     score: Score | None  # of the demo
-    drone: tuple[Drone, int] | None  # what plays by itself, and on which channel
+    drone: tuple[Drone, Sequence[int]] | None  # what plays by itself, and on which channels
     seconds: float | None
     record: Sequence[Path]  # a MIDI file, an audio file, or both
     facts: Mapping[str, Any]  # what is to be remembered with the take

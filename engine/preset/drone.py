@@ -11,22 +11,27 @@ from engine.physics.string import require
 SLOWEST, FASTEST = 1.0, 1000.0  # beats a minute
 SHORTEST, LONGEST = 0.01, 1000.0  # beats of a stroke
 MOST_STROKES, MOST_AT_ONCE = 256, 16
+MOST_ALIKE = 8  # strings of one pitch
 MOST_SWING = 0.9
 WIDEST = 1.0  # s
 
 
 @dataclass(frozen=True)
 class Stroke:
-    """Keys that are plucked, one after the other where the figure spreads them; none of a rest."""
+    """Keys that are plucked, one after the other where the figure spreads them; none of a rest.
+
+    `strings` says of each which one it is of several strings of its pitch, 0 being the first, and of all without it.
+    """
 
     keys: tuple[int, ...]
     beats: float = 1.0
     velocity: int | None = None  # None: the figure's own
+    strings: tuple[int, ...] = ()
 
 
-def fits(keys: tuple[int, ...]) -> bool:
+def fits(keys: tuple[int, ...], strings: tuple[int, ...]) -> bool:
     """Whether these keys can be one stroke."""
-    return len(keys) <= MOST_AT_ONCE and all(0 <= key <= 127 for key in keys)
+    return len(keys) <= MOST_AT_ONCE and all(0 <= key <= 127 for key in keys) and max(strings, default=0) < MOST_ALIKE
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from engine import messages as midi
 from engine.errors import PhysicsError, PresetError
 from engine.physics.string import require
 from engine.preset.complaints import shown, written
-from engine.preset.drone import LONGEST, MOST_AT_ONCE, SHORTEST, Stroke, fits
+from engine.preset.drone import LONGEST, MOST_ALIKE, MOST_AT_ONCE, SHORTEST, Stroke, fits
 from engine.preset.files import beside, read_rows
 from engine.preset.key import AUTO, Key
 from engine.preset.playing import RESERVED
@@ -35,7 +35,7 @@ _NOTE = re.compile(rf"(?:[A-Ga-g][#b♯♭]?-?[0-9]{{1,2}}|[0-9]{{1,3}}):{_SECON
 _CONTROLLER = re.compile(r"cc([0-9]{1,3})")
 _KEY = r"[A-Ga-g][#b♯♭]?-?[0-9]{1,2}"
 _RANGE = re.compile(rf"({_KEY})(?:\s*[-–]\s*({_KEY}))?")
-_STROKE = re.compile(rf"(-|{_KEY}(?:\+{_KEY})*)(?:[ :]([0-9]{{0,4}}\.?[0-9]{{1,6}}))?(?:[ :]([0-9]{{1,3}}))?")
+_STROKE = re.compile(rf"(-|{_KEY}'*(?:\+{_KEY}'*)*)(?:[ :]([0-9]{{0,4}}\.?[0-9]{{1,6}}))?(?:[ :]([0-9]{{1,3}}))?")
 HIGHEST_KEY = 127
 _YES, _NO = (True, "yes", "true", "on"), (False, "no", "false", "off")
 
@@ -218,23 +218,28 @@ def weights(key: Key, path: str, value: object) -> tuple[float, ...]:
 
 
 def strokes(key: Key, path: str, value: object) -> tuple[Stroke, ...]:
-    """Strokes on strings by their keys: G2, C3+G3 together, C2 2 for two beats, C3 1 60 softer, - for a rest."""
+    """Strokes on strings by their keys: G2, C3+G3 together, C2 2 for two beats, C3 1 60 softer, C3' another one,
+    - for a rest."""
     found = []
     for item in _items(key, value, "[G2, C3, C3, C2 2]"):
         match = _STROKE.fullmatch(re.sub(r"\s*([+:\s])\s*", r"\1", item.strip())) if isinstance(item, str) else None
         if match is None:
             form = "keys or - for a rest, then beats, then a velocity; write it like C3, C3+G3 2 or C2 1.5 90"
             raise PresetError(f"{shown(written(item))} must be {form}")
-        keys = () if match[1] == "-" else tuple(note_to_key(note) for note in match[1].split("+"))
+        notes = [] if match[1] == "-" else match[1].split("+")
+        keys, strings = tuple(note_to_key(note.rstrip("'")) for note in notes), tuple(note.count("'") for note in notes)
         beats, velocity = float(match[2] or 1.0), int(match[3]) if match[3] else None
         for limit, wrong in (
-            (f"must have keys from C-1 to G9, at most {MOST_AT_ONCE} at once", not fits(keys)),
+            (
+                f"must have keys from C-1 to G9, at most {MOST_AT_ONCE} at once and {MOST_ALIKE} strings alike",
+                not fits(keys, strings),
+            ),
             (f"must take {SHORTEST:g} to {LONGEST:g} beats", not SHORTEST <= beats <= LONGEST),
             ("must have a velocity from 1 to 127", velocity is not None and not 1 <= velocity <= 127),
         ):
             if wrong:
                 raise PresetError(f"{shown(item)} {limit}; mend it")
-        found.append(Stroke(keys, beats, velocity))
+        found.append(Stroke(keys, beats, velocity, strings if any(strings) else ()))
     if not any(stroke.keys for stroke in found):
         raise PresetError("must have a stroke that is no rest; write it like [G2, C3, C3, C2 2]")
     return tuple(found)

@@ -278,8 +278,8 @@ TABLE = (
     ),
     Key(
         "drone.order", "strokes",
-        "What `--drone` plays over and over, a stroke each, of a beat: a key, keys together (C3+G3), or - for a rest; "
-        "behind it beats and a velocity (C2 2 90).",
+        "What `--drone` plays over and over, a stroke each, of a beat: a key, keys together (C3+G3), a second string "
+        "of its pitch (C3'), or - for a rest; behind it beats and a velocity (C2 2 90).",
         low=1, high=MOST_STROKES, required=True,
     ),
     _number("drone.tempo", "", (SLOWEST, FASTEST), Drone.tempo, "Beats a minute; a MIDI clock goes before it."),

@@ -47,12 +47,12 @@ def test_it_is_on_the_samples_on_which_it_is_rendered(block: int) -> None:
     card = Card(player, block)
     card.frame *= 1.0007
     card.run(11)
-    drone = Droning(player, FIGURE, channel=3)
+    drone = Droning(player, FIGURE, (3,))
     while card.player.stage.clock.sample < drone.start + 10 * RATE:
         drone.tick()
         card.run(int(rng.integers(1, int(0.45 * RATE / block))))
     found = [(sample - drone.start, data) for sample, data in events(player)]
-    expected = [(sample, list(data)) for sample, data in score_of_drone(FIGURE, 10.0, 3).events(RATE)]
+    expected = [(sample, list(data)) for sample, data in score_of_drone(FIGURE, 10.0, (3,)).events(RATE)]
     ends = [data for _, data in expected].count([midi.NOTE_OFF | 3, 45, 64])
     assert ends > 3
     upto = [event for event in expected if event[0] < 10 * RATE]

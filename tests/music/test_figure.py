@@ -18,9 +18,11 @@ from engine.music.midi_clock import TICKS, MidiClock
 from engine.preset.drone import Drone, Stroke
 from engine.preset.loader import load_preset
 from engine.preset.rack import load_rack
+from engine.synth.instrument import Instrument
 
 TANPURA = (Stroke((43,)), Stroke((48,)), Stroke((48,)), Stroke((36,), 2.0))
 S = 1_000_000_000
+WIRE = {"length": 0.6, "diameter": 3e-4, "material": "steel", "tuned": "C3"}
 
 beats = st.sampled_from([0.25, 0.5, 1.0, 1.5, 2.0, 3.25])
 strokes = st.builds(Stroke, st.lists(st.integers(0, 127), max_size=3, unique=True).map(tuple), beats)
@@ -98,17 +100,35 @@ def test_what_is_taken_back_comes_again(drone: Drone, until: float, later: float
     assert found == list(Figure(tight).due(place, until + later))
 
 
+def test_strings_of_one_pitch_sound_on_beside_each_other() -> None:
+    preset = load_preset({"string": WIRE, "drone": {"order": ["G2", "C3", "C3'", "C3'' + C2'"], "tempo": 60}})
+    assert preset.drone is not None
+    score = score_of_drone(preset.drone, 6.0, (4, 7))  # of two channels the last has all that are left
+    rows = [(at, *data) for at, data in zip(score.seconds.tolist(), score.data.tolist()) if at < 5.5]
+    begun = [(at, status & 15, key) for at, status, key, value in rows if status & 0xF0 == midi.NOTE_ON]
+    assert begun == [(0, 4, 43), (1, 4, 48), (2, 7, 48), (3, 7, 48), (3, 7, 36), (4, 4, 43), (5, 4, 48)]
+    ended = [(at, status & 15, key) for at, status, key, value in rows if status & 0xF0 == midi.NOTE_OFF]
+    assert ended == [(3, 7, 48), (4, 4, 43), (5, 4, 48)]
+    two = Instrument(load_preset("tanpura"), 8000)
+    drone = load_preset("tanpura").drone
+    assert drone is not None
+    for sample, data in score_of_drone(drone, 4.0, range(16)).events(8000):
+        assert two.schedule(sample, data)
+    two.run(np.zeros((28_000, 2), np.float32))
+    assert two.report()["peak_voices"] == 4
+
+
 def test_whose_drone_it_is() -> None:
     drone = {"order": ["C3", "G3"]}
-    wire = {"string": {"length": 0.6, "diameter": 3e-4, "material": "steel", "tuned": "C3"}}
+    wire = {"string": WIRE}
     with_one, without = load_preset(wire | {"drone": drone}), load_preset(wire)
-    assert drone_of(with_one) == (Drone((Stroke((48,)), Stroke((55,)))), 0)
+    assert drone_of(with_one) == (Drone((Stroke((48,)), Stroke((55,)))), tuple(range(16)))
     with pytest.raises(ScoreError, match=r"^Unnamed has no drone to play; add drone: .*\(shipped: .*tanpura.*\)$"):
         drone_of(without)
     rack = load_rack(
         {"rack": "Two", "parts": [{"preset": "plain", "channels": 1}, {"preset": "tanpura", "channels": "3-5"}]}
     )
-    assert drone_of(rack) == (load_preset("tanpura").drone, 2)
+    assert drone_of(rack) == (load_preset("tanpura").drone, (2, 3, 4))
 
 
 def test_a_drone_renders_as_its_notes_do() -> None:

@@ -62,7 +62,7 @@ def _drone(chance: Random) -> dict[str, Any]:
         for _ in range(chance.randint(1, 8))
     ]
     return {
-        "order": [*order, *chance.choice(([], ["-"], ["- 2"], ["C3:1:90"]))],
+        "order": [*order, *chance.choice(([], ["-"], ["- 2"], ["C3:1:90"], ["C3' 2"]))],
         "tempo": number(chance, "drone.tempo", 30.0, 200.0),
         "swing": number(chance, "drone.swing", 0.1, 0.6),
         "spread": number(chance, "drone.spread", 1e-3, 0.1),
