@@ -105,7 +105,8 @@ def _strung(scope: Scope, problem: Problem) -> tuple[Strung, tuple[Rattle, ...]]
     string, ports, rattles = problem.string, list[PortLike](), list[Rattle]()
     if problem.barrier:
         stands, friction = scope["barrier.stands"], scope["barrier.friction"]
-        ports.append(Against(problem.barrier, problem.contact, stands, friction=friction))
+        sides = (0.0, pi) if scope["barrier.mirrored"] else (0.0,)
+        ports += [Against(problem.barrier, problem.contact, stands, side, friction) for side in sides]
     for path in scope.instances("ports"):
         _hang(scope, path, string.length, ports, rattles)
     strung = Strung(

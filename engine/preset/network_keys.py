@@ -103,6 +103,10 @@ OF_A_BARRIER = (
         0.0,
         "How it rubs on the plane across while the string presses on it; needs a second plane.",
     ),
+    _switch(
+        "barrier.mirrored",
+        "yes: the same stands above the string, too, upside down; at heights below 0 the string swings in a gap.",
+    ),
 )
 
 ANGLE = _key("excitation.angle", "angle", "°", (-180.0, 180.0), 0.0, "In which direction it acts, from upright on.")

@@ -256,7 +256,7 @@ TABLE = (
     _number(
         "tracking.hearing", "", (-2.0, 2.0), Tracking.hearing,
         "The places of pickups go with (pitch / own pitch) to this power: where length makes the keys, pickups that "
-        "stay where they are have 1. At least 0.01 from both ends.",
+        "stay where they are have 1, as those of strings with many frets do anyway. At least 0.01 from both ends.",
     ),
     Key(
         "map.source", "source",

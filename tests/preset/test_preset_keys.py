@@ -82,6 +82,7 @@ SAMPLES: dict[str, Any] = {
     "string.band": "8 kHz",
     "barrier.stands": "frame",
     "barrier.friction": 0.2,
+    "barrier.mirrored": "yes",
     "excitation.angle": "20°",
     "exciter.kind": "hammer",
     "exciter.by": "2 mm",
@@ -402,5 +403,6 @@ def test_a_key_in_the_wrong_place_is_recognised() -> None:
     assert nearest("excitation.tension") == "did you mean string.tension?"
     assert (
         nearest("barrier.zzz")
-        == "known in barrier: profile, from, to, height, curvature, coefficients, table, at, points, stands, friction"
+        == "known in barrier: profile, from, to, height, curvature, coefficients, table, at, points, stands, friction, "
+        "mirrored"
     )

@@ -84,6 +84,9 @@ def _entry(chance: Random, n: int) -> dict[str, Any]:
         if chance.random() < 0.5:
             entry["planes"] = [{"angle": 0}, {"angle": 90}]
             entry["barrier"]["friction"] = number(chance, "barrier.friction", 0.05, 0.5)
+        both = Random(repr(entry))  # the others stay as they were drawn before there were gaps
+        if both.random() < 0.4:
+            entry["barrier"]["mirrored"] = both.choice(("yes", "no"))
     for part in ("ports", "planes"):
         if part not in entry and "barrier" not in entry and chance.random() < 0.3:
             entry[part] = PARTS[part](chance)
