@@ -90,7 +90,7 @@ def tanpura(edge: float | None, stiffness: float = 6.03e-5, body: Body | None = 
 
 
 def test_a_thread_makes_a_formant_that_falls() -> None:
-    """What van Walstijn et al., DAFx-16, heard at .3 .5 .75 1 s of an edge at 5 mm; lower and longer at 2 mm; none without."""
+    """What van Walstijn et al., DAFx-16, heard at .3 .5 .75 1 s, of 5 mm; lower and longer at 2 mm; none without."""
     at = (0.3, 0.5, 0.75, 1.0)
     edge = tanpura(5e-3)
     found = [formant(edge, 96e3, t) for t in at]
