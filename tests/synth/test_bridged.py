@@ -80,8 +80,9 @@ def test_a_note_is_what_the_metered_physics_gives(name: str) -> None:
 
 
 def test_one_way_sounds_nearly_as_two_way() -> None:
-    """Within 0.01 dB, since its poles have what the body takes of it; without a coupling it is another by 0.9 dB, and by 3
-    after two seconds. (Contacts that began by a guess parted within milliseconds, and the levels by up to 1.5 dB.)
+    """Within 0.01 dB, since its poles have what the body takes of it; without a coupling off by 0.9 dB, later by 3.
+
+    (Contacts that began by a guess parted within milliseconds, and the levels by up to 1.5 dB.)
     """
     levels = []
     for coupling in ("two-way", "one-way", "none"):
