@@ -52,7 +52,7 @@ from engine.synth.weighting import OFFSET, k_weighting
 RATE, KEYS, SECOND = 48_000, 7, 1.0
 HELD, HOP = 0.6, RATE // 10
 UNHEARD = -60.0  # dB of the sound
-FAINT = -50.0  # dB of its sound: a first partial below it is not what tells a key's pitch
+FAINT = -40.0  # dB of its sound: a first partial below it is not what tells a key's pitch
 
 
 @dataclass
