@@ -39,6 +39,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from engine import messages as midi
 from engine.errors import EngineError, PhysicsWarning
 from engine.physics.string import Array
 from engine.preset.loader import Preset, load_preset
@@ -104,9 +105,9 @@ def played(
     """What is heard of keys struck together, before the limiter."""
     inst.reset()
     for key in keys:
-        inst.schedule(0, [0x90, key, velocity])
+        inst.schedule(0, [midi.NOTE_ON, key, velocity])
     for key in keys if off else ():
-        inst.schedule(round(off * RATE), [0x80, key, 64])
+        inst.schedule(round(off * RATE), [midi.NOTE_OFF, key, 64])
     out = np.zeros((round(seconds * RATE), inst.channels), np.float32)
     for start in range(0, len(out), block):
         inst.run(out[start : start + block])
