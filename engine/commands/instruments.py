@@ -41,7 +41,7 @@ def _string(s: Standing) -> str:
     if s.mobility == 0.0:
         return f"{told}, moves nothing; T60 {_seconds(s.alone)}"
     body = f"moves the body by {100 * s.mobility:.2g} %" + (f", weighs {100 * s.share:.2g} % of it" if s.share else "")
-    return f"{told}, {body}; T60 {_seconds(s.alone)} alone, {_seconds(s.coupled)} on it, {s.bend:+.2g} cents"
+    return f"{told}, {body}; T60 {_seconds(s.alone)} alone, {_seconds(s.coupled)} on it, {s.bend:+.2g} cents, tuned out"
 
 
 def _seconds(seconds: float) -> str:

@@ -263,6 +263,9 @@ def _lines(d: Description) -> Iterator[str]:
         if octave.silent_because:
             yield _row("", f"{octave.note} is silent: {octave.silent_because}")
     yield from _touching_lines(d.touching)
+    if d.buzz:
+        shares = ", ".join(f"{100.0 * own.share:.0f} % at {own.note}" for own in d.buzz)
+        yield _row("", f"strings touch for {shares} of the time")
     cost = f"{d.cost * 1e9:.0f} ns a sample and sounding string, measured here: about {int(d.voices)} on this core"
     if not d.instrument:
         yield _row("cost", cost)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from engine.compiled import inlined
-from engine.physics.contact import LINEAR, ONSET, PLAIN, Law, half_gradient, raised, respond
+from engine.physics.contact import LINEAR, ONSET, PLAIN, Law, half_gradient, met, raised
 
 MOST_AT_ONCE = 24
 SEARCHES = 12  # seen: at most 7
@@ -78,36 +78,11 @@ def reaching(law: Law, height: Any, touch: Any, push: Any, count: Any) -> Any:
 
 @inlined
 def one(law: Law, height: Any, response: Any, touch: Any, push: Any, k: Any) -> Any:
-    """The force of a point by itself, in closed form: while a contact lasts no root and no division wait for `push`."""
-    psi, w, a = touch.psi[k], response[k, k], law.slope[k]
+    """The force of a point by itself."""
     eta, before = height[k] - touch.now[k], height[k] - touch.before[k]
-    if law.form != LINEAR or law.rule == PLAIN or law.drag > law.zero:
-        force, touch.psi[k], lost = respond(law, a, eta, before, push, psi, w)
-        touch.lost[0] += lost
-        return force
-    r = a * a * w
-    if psi > law.zero:
-        left = eta <= law.zero and before <= law.zero
-        after = ((law.one - r) * psi + a * push) * (law.one / (law.one + r))
-        if not left and after > law.grain * psi:
-            touch.psi[k] = after
-            return a * (psi + after)
-        if left and push >= law.zero:
-            return law.zero
-        touch.psi[k] = law.zero
-        twice = psi + psi
-        reach = np.sqrt(push * push + w * twice * twice)
-        return psi * twice / (reach - push) if push < law.zero else (reach + push) / (w + w)
-    gap = max(-(eta + before), law.zero)
-    if push <= gap:
-        return law.zero
-    # psi+ = a (s - gap) and s = D - W psi+^2 / s: a quadratic equation, of which nothing cancels.
-    high = push + (r + r) * gap
-    s = (high + np.sqrt(push * push + law.four * r * gap * (push - gap))) * law.half / (law.one + r)
-    a *= (s - gap) / s
-    s = push / (law.one + a * a * w)
-    touch.psi[k] = a * s
-    return a * (a * s)
+    force, touch.psi[k], lost = met(law, law.slope[k], eta, before, push, touch.psi[k], response[k, k])
+    touch.lost[0] += lost
+    return force
 
 
 @inlined

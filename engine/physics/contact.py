@@ -179,6 +179,47 @@ def respond(law: Law, slope: Any, eta: Any, eta_before: Any, push: Any, psi: Any
     return force, after, a * gamma * shift * shift
 
 
+@inlined
+def linear(law: Law, slope: Any, eta: Any, eta_before: Any, push: Any, psi: Any, response: Any) -> Any:
+    """One point of a linear law without damping over one step, in closed form: (force, psi+).
+
+    It is exact to the law, psi+ = psi(middle of eta+ and eta), from where the contact begins to where it ends, while
+    `respond` guesses how it begins: that is heard, as noise. While a contact lasts no root and no division wait for
+    `push`.
+    """
+    a = slope
+    r = a * a * response
+    if psi > law.zero:
+        left = eta <= law.zero and eta_before <= law.zero
+        after = ((law.one - r) * psi + a * push) * (law.one / (law.one + r))
+        if not left and after > law.grain * psi:
+            return a * (psi + after), after
+        if left and push >= law.zero:
+            return law.zero, psi
+        twice = psi + psi
+        reach = np.sqrt(push * push + response * twice * twice)
+        force = psi * twice / (reach - push) if push < law.zero else (reach + push) / (response + response)
+        return force, law.zero
+    gap = max(-(eta + eta_before), law.zero)
+    if push <= gap:
+        return law.zero, psi
+    # psi+ = a (s - gap) and s = D - W psi+^2 / s: a quadratic equation, of which nothing cancels.
+    high = push + (r + r) * gap
+    s = (high + np.sqrt(push * push + law.four * r * gap * (push - gap))) * law.half / (law.one + r)
+    a *= (s - gap) / s
+    s = push / (law.one + a * a * response)
+    return a * (a * s), a * s
+
+
+@inlined
+def met(law: Law, slope: Any, eta: Any, eta_before: Any, push: Any, psi: Any, response: Any) -> Any:
+    """One point by itself over one step: (force, psi+, energy lost to contact damping)."""
+    if law.form != LINEAR or law.rule == PLAIN or law.drag > law.zero:
+        return respond(law, slope, eta, eta_before, push, psi, response)
+    force, after = linear(law, slope, eta, eta_before, push, psi, response)
+    return force, after, law.zero
+
+
 class Touch(NamedTuple):
     """What a set of contact points remembers, one entry a point, and the sweep's list of points that pushed."""
 

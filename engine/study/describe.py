@@ -16,6 +16,7 @@ from engine.physics import finite_difference, modal, two_point
 from engine.physics.excitation import pulse
 from engine.physics.string import Array, String
 from engine.preset.loader import Preset
+from engine.study.buzzing import Buzz, buzzing
 from engine.study.couplings import Instrumental, instrumental
 from engine.study.simulate import warn_of_points
 from engine.synth.keys import Design, design_key
@@ -73,6 +74,7 @@ class Description:
     size: int  # modes, or grid intervals
     octaves: tuple[Octave, ...]
     touching: Touching | None
+    buzz: tuple[Buzz, ...]
     loss_error: float | None  # of finite differences: worst relative error of the decay rate in the audible band
     cost: float  # s per output sample, measured here and now
     notes: tuple[str, ...]
@@ -117,6 +119,7 @@ def describe(preset: Preset, sample_rate: float = 48_000.0) -> Description:
         size=size(own),
         octaves=tuple(octaves),
         touching=touching(own),
+        buzz=buzzing(preset, sample_rate),
         loss_error=own.grid.loss.worst_error if isinstance(own, finite_difference.Design) else None,
         cost=seconds_a_step(own, best=preset.quality == "best") * preset.oversample,
         notes=_notes(own),

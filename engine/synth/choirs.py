@@ -15,7 +15,7 @@ from engine.layout import Arena, lay, size_of
 from engine.physics.excitation import EDGE, Excitation
 from engine.physics.network.bodies import playable
 from engine.physics.network.hanging import hang
-from engine.physics.network.loading import loaded, rebent
+from engine.physics.network.loading import by_ear, loaded, rebent
 from engine.physics.network.meetings import LINK, OBSTACLE, Meeting, meetings
 from engine.physics.network.memory import NOBODY, Strand
 from engine.physics.network.parts import Against, Blow, Finger, Link, PortLike, Strung, Travel, seen_from
@@ -32,6 +32,7 @@ from engine.synth.network_string import MOST_COURSES, ChoirDesign
 LATER = 1e12  # s: when a damper comes that nobody lets down
 SWIFTEST, SLOWEST, CALMED = 5e-3, 60e-3, 12.6  # s: a stolen note's end; that over its lowest partial leaves -86 dB
 THROWN = 0
+UNISON = exp2(10.0 / 1200.0)  # strings that a body moves as one
 WAYS = {Excitation: PULSED, Blowing: HIT, Plucking: TAKEN}
 
 
@@ -167,16 +168,28 @@ def as_pulse(exciter: Exciter) -> Excitation:
     return exciter
 
 
+def alike(part: Played, course: Course) -> int:
+    """How many of a part's strings a key sounds at the pitch of one of them."""
+    own = course.ratio * exp2(course.detuned / 1200.0)
+    near = [other.ratio * exp2(other.detuned / 1200.0) / own for other in part.courses]
+    return sum(1.0 / UNISON < ratio < UNISON for ratio in near)
+
+
 def strung_for(preset: Preset, part: Played, course: Course, hz: float) -> Sounded:
     """One string, brought to its pitch, with all that touches it: what is played, and what is simulated.
 
-    Barriers are cut where a string is shortened, as those of a string by itself are (keys.py).
+    It is tuned as by ear, on the body: to where its first partial sounds at the pitch. Barriers are cut where a string
+    is shortened, as those of a string by itself are (keys.py).
     """
     pitch = hz * course.ratio * exp2(course.detuned / 1200.0)
     whole = part.strung.string.length
     heard = tuple(Pickup(place.at / whole) for place in part.strung.listening)
     asked = Problem(part.strung.string, excitation=as_pulse(part.exciter), pickups=heard)
     tuned = of_key(asked, part.keys, pitch, preset.tracking)
+    a = preset.assembly
+    if a is not None and a.body.modes and a.coupling != "none":
+        free = by_ear(part.strung, tuned.string, a.body, pitch, alike(part, course))
+        tuned = of_key(asked, part.keys, free, preset.tracking)
     length, pulse, ports = tuned.string.length, tuned.excitation, list[PortLike]()
     for port in part.strung.ports:
         if not isinstance(port, Against) or part.keys == "tension":

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from engine.cli import main
+from engine.physics.network.loading import by_ear
 from engine.physics.network.parts import Body, Resonance, Strung
 from engine.physics.string import Loss, String
 from engine.study.couplings import mobility, standing
@@ -27,12 +28,15 @@ def test_a_bodys_mobility_is_that_of_its_modes() -> None:
     assert mobility(two, pi / 2, 200.0) == pytest.approx(0.25 * 20.0 / (0.3 * w), rel=1e-12)
 
 
-@pytest.mark.parametrize("frequency", [120.0, 170.0, 230.0, 400.0])
-def test_decay_and_pitch_on_a_body_are_those_of_the_coupled_pole(frequency: float) -> None:
+BODY = Body((Resonance(180.0, 12.0, 0.25), Resonance(515.0, 8.0, 0.25)))
+
+
+def wire(frequency: float) -> String:
+    return String(0.65, 5e-4, 5e-4 * (2 * 0.65 * frequency) ** 2, 0.0, Loss(0.5))
+
+
+def pole(string: String, body: Body) -> complex:
     """T b cot(b L) with b = -j s/c at the bridge against s/Y(s), solved by Newton's method in complex numbers."""
-    string = String(0.65, 5e-4, 5e-4 * (2 * 0.65 * frequency) ** 2, 0.0, Loss(0.5))
-    body = Body((Resonance(180.0, 12.0, 0.25), Resonance(515.0, 8.0, 0.25)))
-    found = standing(Strung(string), body, "A3")
     c = string.wave_speed
 
     def off(s: complex) -> complex:
@@ -40,14 +44,29 @@ def test_decay_and_pitch_on_a_body_are_those_of_the_coupled_pole(frequency: floa
         y = sum(s / (m.mass * (s * s + s * w / m.quality + w * w)) for m in body.modes for w in (2 * pi * m.frequency,))
         return complex(string.tension * wave * np.cos(wave * 0.65) * y + s * np.sin(wave * 0.65))
 
-    s = 2j * pi * frequency - 0.5
+    s = 2j * pi * string.pitch - 0.5
     for _ in range(60):
         slope = (off(s + 1e-4) - off(s - 1e-4)) / 2e-4
         s -= off(s) / slope
+    return s
+
+
+@pytest.mark.parametrize("frequency", [120.0, 170.0, 230.0, 400.0])
+def test_decay_and_pitch_on_a_body_are_those_of_the_coupled_pole(frequency: float) -> None:
+    found, s = standing(Strung(wire(frequency)), BODY, "A3"), pole(wire(frequency), BODY)
     assert log(1000.0) / -s.real == pytest.approx(found.coupled, rel=0.05)
     cents = 1200.0 * log(s.imag / (2 * pi * frequency)) / log(2.0)
     assert cents == pytest.approx(found.bend, abs=0.05 + 0.05 * abs(found.bend))
     assert found.alone == pytest.approx(log(1000.0) / 0.5)
+
+
+@pytest.mark.parametrize("frequency", [120.0, 170.0, 230.0, 400.0])
+def test_a_string_tuned_by_ear_sounds_its_pitch_on_the_body(frequency: float) -> None:
+    """Which one tuned alone misses by up to 1.3 cents."""
+    free = by_ear(Strung(wire(frequency)), wire(frequency), BODY, frequency)
+    heard = pole(wire(free), BODY).imag / (2 * pi)
+    assert abs(1200.0 * log(heard / frequency)) / log(2.0) < 0.05
+    assert by_ear(Strung(wire(frequency)), wire(frequency), Body(), frequency) == frequency
 
 
 def test_nothing_moves_a_wall() -> None:

@@ -80,7 +80,10 @@ def test_a_note_is_what_the_metered_physics_gives(name: str) -> None:
 
 
 def test_one_way_sounds_nearly_as_two_way() -> None:
-    """SOUND: the played string within 0.8 dB over two seconds, since its poles have what the body takes of it."""
+    """Within 0.01 dB, since its poles have what the body takes of it; without a coupling off by 0.9 dB, later by 3.
+
+    (Contacts that began by a guess parted within milliseconds, and the levels by up to 1.5 dB.)
+    """
     levels = []
     for coupling in ("two-way", "one-way", "none"):
         preset = PLAYED["hub"]
@@ -91,8 +94,8 @@ def test_one_way_sounds_nearly_as_two_way() -> None:
         sound = raw(inst, [(0, on(57))], 48_000) / joint(inst).gain
         levels.append(10.0 * np.log10(np.square(sound.reshape(8, -1)).mean(axis=1)))
     two, one, none = levels
-    assert np.abs(one - two).max() < 1.5
-    assert np.abs(none - two)[4:].max() > 1.5
+    assert np.abs(one - two).max() < 0.1
+    assert np.abs(none - two)[4:].max() > 0.5
 
 
 # --- the same bits ----------------------------------------------------------------------------------------------------
@@ -156,10 +159,10 @@ def test_all_sleeps_when_it_is_silent_and_wakes_as_new(name: str) -> None:
 # --- strings that come and go -----------------------------------------------------------------------------------------
 
 
-def rough(sound: Array, at: int) -> float:
+def rough(sound: Array, at: int, low: int = 65) -> float:
     """What lies above 12 kHz in 256 samples around a moment, dB; strings of 4 kHz have little there."""
     part = sound[at - 128 : at + 128] * np.hanning(256)[:, None]
-    return float(10.0 * np.log10((np.abs(np.fft.rfft(part, axis=0)[65:]) ** 2).sum() + 1e-30))
+    return float(10.0 * np.log10((np.abs(np.fft.rfft(part, axis=0)[low:]) ** 2).sum() + 1e-30))
 
 
 def test_strings_come_and_go_without_a_click() -> None:
@@ -181,7 +184,8 @@ def test_strings_come_and_go_without_a_click() -> None:
     times = range(5900, 7800, 50)
     assert max(rough(stolen, at) for at in times) < max(rough(full, at) for at in times) + 1.0
     stopped = after((6000, cc(120, 0)))
-    assert max(rough(stopped, at) for at in times) < max(rough(alone, at) for at in range(1000, 6000, 50))
+    whole = rough(alone, 6000, 0)
+    assert max(rough(stopped, at) for at in times) < whole - 30.0  # which is the fade's own; the string has 70
     assert rough(stopped, 7800) < rough(alone, 7800) - 40.0
 
 

@@ -65,7 +65,7 @@ def press(h: Flock, b: Bridge, odd: Any, k: Any, s: Any) -> None:
     push = h.before[at] - h.open[at] - (moved + moved)
     law = contact.Law(h.slope, h.power, h.form, h.secant, h.drag, 0.0, 0.5, 1.0, 4.0, GRAIN, SLACK, contact.SHIPPED)
     eta, before = h.level[at] - h.now[at], h.level[at] - h.before[at]
-    force, psi, lost = contact.respond(law, h.slope[at], eta, before, push, h.psi[at], answer)
+    force, psi, lost = contact.met(law, h.slope[at], eta, before, push, h.psi[at], answer)
     h.psi[at], h.pend[odd, k, s] = psi, force
     h.lost[0] += lost
     if force != 0.0:

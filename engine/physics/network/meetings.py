@@ -116,8 +116,8 @@ def _refuse_drift(strung: Strung) -> None:
             raise PhysicsError("finger.stiffness", finger.contact.stiffness, limit, "lower it, or make it a spring")
 
 
-def laid_out(found: list[Meeting], ends: int, rate: float) -> dict[str, Any]:
-    """The points' memory, by the fields of memory.Contacts."""
+def laid_out(found: list[Meeting], elastic: Array, ends: int, rate: float) -> dict[str, Any]:
+    """The points' memory, by the fields of memory.Contacts; `elastic` is how stiff their laws are."""
     number = {id(point): n for n, point in enumerate(found)}
 
     def each(values: list[float]) -> Array:
@@ -127,7 +127,6 @@ def laid_out(found: list[Meeting], ends: int, rate: float) -> dict[str, Any]:
 
     kinds = [point.kind for point in found]
     power = each([0.5 * (p.law.exponent - 1.0) for p in found])
-    elastic = each([p.law.stiffness for p in found])
     moving = [p.hammer != NOBODY or p.slip < inf or p.travel != STAYING for p in found]
     low = each([p.low for p in found])
     count = len(found)

@@ -9,7 +9,7 @@ from engine.physics import contact
 from engine.physics.barrier import ContactPoints
 from engine.physics.linear import product
 from engine.physics.network.meetings import LINK, OBSTACLE, Meeting
-from engine.physics.network.memory import THERE, Bridge, Resonators, Strand
+from engine.physics.network.memory import THERE, Bridge, Contacts, Resonators, Strand
 from engine.physics.string import Array
 
 
@@ -27,7 +27,8 @@ def lay_to_rest(b: Bridge, strands: list[Strand], found: list[list[Meeting]]) ->
         column = compliance[n].copy()
         compliance -= springs[n] / (1.0 + springs[n] * column[n]) * column[:, None] * column
     force = np.zeros(low.size)
-    obstacles = ContactPoints(low[pressed], low[pressed], np.array([p.law.stiffness for p in points])[pressed])
+    elastic = np.concatenate([elasticity(s.points) for s in strands])[pressed]
+    obstacles = ContactPoints(low[pressed], low[pressed], elastic)
     exponent = np.array([p.law.exponent for p in points])[pressed]
     force[pressed] = contact.equilibrium(compliance[np.ix_(pressed, pressed)], obstacles, exponent)
     where = product(compliance, force)
@@ -38,6 +39,11 @@ def lay_to_rest(b: Bridge, strands: list[Strand], found: list[list[Meeting]]) ->
     for s, first in zip(strands, np.cumsum([0] + [s.points.psi.size for s in strands])):
         s.points.psi[:] = psi[first : first + s.points.psi.size]
         s.rest_psi[:] = s.points.psi
+
+
+def elasticity(p: Contacts) -> Array:
+    """How stiff the laws of points are, N/m^exponent."""
+    return 4.0 * (p.slope * p.slope) / (p.power + 1.0)
 
 
 def stiffness(bank: Resonators) -> Array:
@@ -121,7 +127,7 @@ def release(b: Bridge, s: Strand, found: tuple[Meeting, ...], shape: Array) -> N
     for k, point in enumerate(found):
         if point.kind == OBSTACLE and p.state[k] == THERE:
             eta = np.array([max(p.level[k] - p.now[k], 0.0)])
-            law = ContactPoints(eta, eta, np.array([point.law.stiffness]))
+            law = ContactPoints(eta, eta, elasticity(p)[k : k + 1])
             p.psi[k] = contact.psi_at(eta, law, point.law.exponent)[0]
         elif point.kind == LINK and p.state[k] == THERE:
             p.psi[k] = 2.0 * p.root[k] * (p.level[k] - p.now[k])

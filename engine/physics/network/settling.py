@@ -50,7 +50,7 @@ def press(s: Strand, b: Bridge, k: Any) -> None:
     law = contact.Law(
         p.slope, p.power[k], p.form[k], p.secant[k], p.drag[k], 0.0, 0.5, 1.0, 4.0, GRAIN, SLACK, contact.SHIPPED
     )
-    force, psi, lost = contact.respond(law, p.slope[k], eta, p.last[k] - p.before[k], push, p.psi[k], answer)
+    force, psi, lost = contact.met(law, p.slope[k], eta, p.last[k] - p.before[k], push, p.psi[k], answer)
     p.psi[k] = psi
     p.lost[0] += lost
     p.force[k] = force

@@ -24,6 +24,7 @@ from engine.physics.network.meetings import Meeting, laid_out, meetings
 from engine.physics.network.memory import Island, Strand
 from engine.physics.network.parts import Body, Hammer, Network, Plane, Strung, seen_from
 from engine.physics.network.resting import lay_to_rest
+from engine.physics.network.yielding import stiffnesses
 from engine.physics.responses import answers, in_vectors
 from engine.physics.retune import HIGHEST
 from engine.physics.string import Array, String, require
@@ -197,6 +198,7 @@ def strand_of(strung: Strung, planes: Planes, found: list[Meeting], body: Body, 
         blow = place_row(planes, strung.excitation.position * string.length, strung.struck)
     own["inject"] = _padded(own["spread"][: b.size] * blow)
     hangs = _ends(strung, planes, found, body)
+    elastic = stiffnesses(found, planes.strings, planes.angles, rows, 8.0 * own["spring"][: b.size])
     fold = {
         "answer": zeros((count, count)),
         "lean": zeros((directions, whole(count, float))),
@@ -212,7 +214,7 @@ def strand_of(strung: Strung, planes: Planes, found: list[Meeting], body: Body, 
         "bank": own,
         "recipe": recipe(strung, planes, float(mass[0]), blow, rate),
         "ends": hangs,
-        "points": laid_out(found, ends, rate),
+        "points": laid_out(found, elastic, ends, rate),
         "fold": fold,
         "stretch": _stretch(strung, planes, own, directions),
         "now": zeros(ends),

@@ -47,8 +47,8 @@ def hit(wire: tuple[float, float], felt: Contact, hammer: Hammer, rate: float) -
     return book, book.force[:, 0]
 
 
-@pytest.mark.parametrize(("rate", "peak"), [(48e3, 4.359), (96e3, 4.353)])
-def test_a_linear_felt_on_an_infinite_string_has_its_closed_form(rate: float, peak: float) -> None:
+@pytest.mark.parametrize("rate", [48e3, 96e3])
+def test_a_linear_felt_on_an_infinite_string_has_its_closed_form(rate: float) -> None:
     """F = K v e^{-at} sin(w t)/w with a = K/4Z0 and w^2 = K/m - a^2."""
     stiffness, mass, speed = 5e3, 2.97e-3, 2.0
     impedance = np.sqrt(PIANO[0] * PIANO[1])
@@ -57,7 +57,7 @@ def test_a_linear_felt_on_an_infinite_string_has_its_closed_form(rate: float, pe
     w, t = np.sqrt(stiffness / mass - a * a), np.arange(force.size) / rate
     exact = np.where(t < np.pi / w, stiffness * speed * np.exp(-a * t) * np.sin(w * t) / w, 0.0)
     assert exact.max() == pytest.approx(4.343, abs=1e-3)
-    assert force.max() == pytest.approx(peak, abs=1.5e-3)
+    assert force.max() == pytest.approx(exact.max(), abs=1.5e-3)
     assert np.sqrt(np.mean((force - exact) ** 2)) <= 0.0035 * exact.max() * 48e3 / rate * 1.2
 
 
@@ -123,7 +123,7 @@ def test_a_weight_on_a_hammer_is_its_work() -> None:
 
 
 def test_a_finger_lifts_a_string_to_its_triangle_and_lets_it_slip() -> None:
-    """2 mm at .85 L in 50 ms: 1.011 N (static .996), 1.012 mJ before it goes, .961 after (static .946)."""
+    """2 mm at .85 L in 50 ms: 1.000 N (static .996), 1.001 mJ before it goes, .940 after (static .946)."""
     string = String(0.88, 5.55e-4, 58.8, 7.95e-5, Loss(0.6, 6.5e-3, 0.0, 5e-6))
     up = Travel(2e-3, 0.0, 0.05, 0.05)
     finger = Finger(0.85 * 0.88, Contact(1e4), up, damping=0.5)
@@ -132,9 +132,9 @@ def test_a_finger_lifts_a_string_to_its_triangle_and_lets_it_slip() -> None:
     last = round(0.05 * 48e3) - 1
     static = 58.8 * 2e-3 / (0.88 * 0.85 * 0.15) / (1.0 + 58.8 / (0.88 * 0.85 * 0.15) / 1e4)
     assert static == pytest.approx(0.996, abs=1e-3)
-    assert book.force[last, 0] == pytest.approx(1.011, abs=0.004)
-    assert 1e3 * book.total[last - 1] == pytest.approx(1.012, abs=0.004)
-    assert 1e3 * book.total[last + 2] == pytest.approx(0.961, abs=0.004)
+    assert book.force[last, 0] == pytest.approx(1.0, abs=0.004)
+    assert 1e3 * book.total[last - 1] == pytest.approx(1.001, abs=0.004)
+    assert 1e3 * book.total[last + 2] == pytest.approx(0.94, abs=0.004)
     assert not book.force[last + 1 :].any()
 
 
@@ -202,9 +202,9 @@ BEHIND = 0.648 * 2.0 ** (-5.0 / 12.0) + 0.015
 PRESS = Travel(-4e-3, 0.0, 0.05)
 
 
-@pytest.mark.parametrize(("stiffness", "cents"), [(1e5, 1.5), (1e7, 4.0)])
+@pytest.mark.parametrize(("stiffness", "cents"), [(1e5, -2.4), (1e7, 0.0)])
 def test_a_finger_behind_a_fret_stops_the_string(stiffness: float, cents: float) -> None:
-    """Partials 1, 2, 5 off by so many cents at 20 kHz, and the fret bears 12-15 N all the time."""
+    """Partials 1, 2, 5 off by so many cents, at 80 kHz as at 20, and the fret bears 12-15 N all the time."""
     book = held(Contact(stiffness), Link(BEHIND, 2e4, 1.0, travel=PRESS))
     from_then = round(0.15 * 96e3)
     assert 9.0 < book.force[from_then:, 0].min() < 16.0
@@ -217,7 +217,7 @@ def test_a_finger_behind_a_fret_stops_the_string(stiffness: float, cents: float)
         top = low + int(np.argmax(spectrum[low:high]))
         a, b, c = np.log(spectrum[top - 1 : top + 2])
         heard = (top + 0.5 * (a - c) / (a - 2.0 * b + c)) * 96e3 / (1 << 20)
-        assert 1200.0 * np.log2(heard / (n * first)) == pytest.approx(cents, abs=1.0)
+        assert 1200.0 * np.log2(heard / (n * first)) == pytest.approx(cents, abs=0.1)
 
 
 def test_two_stiff_contacts_that_last_are_refused_with_the_remedy() -> None:

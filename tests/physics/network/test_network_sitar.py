@@ -58,20 +58,22 @@ def answered(book: Ledger) -> list[float]:
     return [float(10.0 * np.log10(others[round(t * RATE) - 1] / pluck)) for t in (0.05, 0.2, 0.5, 1.0)]
 
 
+# What a program of its own found, whose contacts began by a guess; and what is found where they are exact to their law.
 SEEN = {
-    "Sa, in the raga": (SA, (-22.0, -15.0, -15.0, -16.0)),
-    "Ma, not in it": (SA * 2.0 ** (5.0 / 12.0), (-37.0, -36.0, -39.0, -44.0)),
-    "open": (185.0, (-28.0, -21.0, -24.0, -31.0)),
+    "Sa, in the raga": (SA, (-22.0, -15.0, -15.0, -16.0), (-21.9, -13.3, -12.8, -14.7)),
+    "Ma, not in it": (SA * 2.0 ** (5.0 / 12.0), (-37.0, -36.0, -39.0, -44.0), (-37.7, -37.1, -40.8, -43.8)),
+    "open": (185.0, (-28.0, -21.0, -24.0, -31.0), (-27.9, -20.8, -22.4, -29.6)),
 }
 
 
 @pytest.mark.parametrize("name", SEEN)
 def test_thirteen_strings_answer_what_is_theirs(name: str) -> None:
-    pitch, decibels = SEEN[name]
+    pitch, other, decibels = SEEN[name]
     book = run(weave(sitar(pitch), RATE, 20e3), 1.0)
     assert book.balance <= 1e-9
     assert book.force.min() >= 0.0
-    assert answered(book) == pytest.approx(decibels, abs=1.5)
+    assert answered(book) == pytest.approx(other, abs=2.5)
+    assert answered(book) == pytest.approx(decibels, abs=0.5)
 
 
 def test_strings_that_do_not_move_the_bridge_are_not_answered() -> None:

@@ -1,0 +1,337 @@
+#!/usr/bin/env python3
+"""Judges presets by what anybody may ask of an instrument: level, buzz and brightness over its keys, velocity, chords.
+
+    python3 scripts/judge_presets.py                    all presets of presets/: a table, and what each lacks
+    python3 scripts/judge_presets.py sitar --json FILE
+
+Everything is measured on what is heard at 48 kHz, but for contact and energy, which are those of `simulate(as_played)`:
+seven keys from the lowest to the highest (C1 to C7 at most), a second of each at velocity 100.
+
+    level      largest difference in rms within any three octaves, dB             at most 6
+    loudness   momentary loudness (EBU Tech 3341), mean of the keys, LUFS         within 2 of -26
+    keys       and the largest departure of one of them from it, LU               at most 3
+    buzz       share of the time in which strings touch, lowest, middle, highest key, %
+    bright     centroid in harmonics, lowest, middle, highest key: no key's is more than 4 times that of the next
+    velocity   from 20 to 127 on the middle key, dB, and how many times brighter  at least 30, and 1.05
+    tuning     largest departure of the first partial from the key's pitch, cents at most 3 (10 where it is faint)
+    chord      ten keys at once at velocity 127: share of frames that the live limiter bends in 2 s, %, and the deepest
+               bend, dB                                                            at most 1 %
+    DC         mean of a note from 0.2 s on, dB of its rms                         at most -60
+    click      what is heard above 8 kHz around note-off, dB more than before or without it; what lies 60 dB below the
+               whole sound is not heard                                            at most 6
+    energy     balance over 0.25 s, relative; and that it never rises              at most 1e-9
+    bits       the same in blocks of 64 and of 37 frames
+    cost       of the chord while it sounds, % of a core
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import warnings
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from engine import messages as midi
+from engine.errors import EngineError, PhysicsWarning
+from engine.physics.string import Array
+from engine.preset.loader import Preset, load_preset
+from engine.study.buzzing import STRUCK, compass, touched
+from engine.study.simulate import simulate
+from engine.synth.instrument import Instrument
+from engine.synth.output import limit_block
+from engine.synth.rehearsal import LOUDNESS
+from engine.synth.weighting import OFFSET, k_weighting
+
+RATE, KEYS, SECOND = 48_000, 7, 1.0
+HELD, HOP = 0.6, RATE // 10
+UNHEARD = -60.0  # dB of the sound
+FAINT = -40.0  # dB of its sound: a first partial below it is not what tells a key's pitch
+
+
+@dataclass
+class Key:
+    """One key, at velocity 100."""
+
+    number: int
+    rms: float  # dB
+    loudness: float  # LUFS
+    bright: float  # centroid in harmonics
+    cents: float
+    first: float  # dB of the first partial, of the sound
+    offset: float  # mean, dB of rms
+
+
+@dataclass
+class Verdict:
+    """What was measured of a preset, and what is wrong."""
+
+    name: str
+    keys: list[Key] = field(default_factory=list)
+    buzz: list[float] = field(default_factory=list)
+    velocity: tuple[float, float] = (0.0, 1.0)
+    chord: tuple[float, float] = (0.0, 0.0)
+    click: float = 0.0
+    energy: float = 0.0
+    rises: float = 0.0
+    same_bits: bool = True
+    cost: float = 0.0
+    wrong: list[str] = field(default_factory=list)
+
+    def demand(self, holds: bool, what: str) -> None:
+        """What is wrong unless it holds."""
+        if not holds:
+            self.wrong.append(what)
+
+
+# --- measures ---------------------------------------------------------------------------------------------------------
+
+
+def decibels(power: float) -> float:
+    """Of a power."""
+    return float(10.0 * np.log10(power + 1e-30))
+
+
+def played(
+    inst: Instrument, keys: list[int], velocity: int, seconds: float, off: float = 0.0, block: int = 64
+) -> Array:
+    """What is heard of keys struck together, before the limiter."""
+    inst.reset()
+    for key in keys:
+        inst.schedule(0, [midi.NOTE_ON, key, velocity])
+    for key in keys if off else ():
+        inst.schedule(round(off * RATE), [midi.NOTE_OFF, key, 64])
+    out = np.zeros((round(seconds * RATE), inst.channels), np.float32)
+    for start in range(0, len(out), block):
+        inst.run(out[start : start + block])
+    return out
+
+
+def momentary(sound: Array) -> float:
+    """LUFS of the loudest 400 ms."""
+    from scipy.signal import sosfilt
+
+    sos = [[*row[:3], 1.0, *row[3:]] for row in k_weighting(RATE)]
+    squares = (sosfilt(sos, sound.astype(float), axis=0) ** 2).sum(axis=1)
+    hops = squares[: len(squares) // HOP * HOP].reshape(-1, HOP).mean(axis=1)
+    return OFFSET + decibels(np.convolve(hops, np.full(4, 0.25), "valid").max())
+
+
+def centroid(sound: Array, pitch: float) -> float:
+    """In harmonics of a pitch, up to 16 kHz, of the first half second."""
+    part = sound[: RATE // 2].astype(float).mean(axis=1)
+    power = np.abs(np.fft.rfft(part * np.hanning(part.size))) ** 2
+    f = np.fft.rfftfreq(part.size, 1.0 / RATE)
+    heard = (f > 0.5 * pitch) & (f < 16e3)
+    return float((f * power)[heard].sum() / power[heard].sum() / pitch)
+
+
+def first_partial(sound: Array, near: float) -> tuple[float, float]:
+    """Its departure from where it should be, cents, and its share of the sound, dB: from 0.2 s on, by its phase."""
+    part = sound[round(0.2 * RATE) :].astype(float).mean(axis=1)
+    half = part.size // 2
+    window, t = np.hanning(half), np.arange(2 * half) / RATE
+    f = np.fft.rfftfreq(1 << 18, 1.0 / RATE)
+    around = np.flatnonzero(np.abs(f - near) <= 0.04 * near)
+    power = np.abs(np.fft.rfft(part[:half] * window, 1 << 18)[around])
+    found = float(f[around[int(np.argmax(power))]])  # within what a phase can tell
+    for _ in range(4):
+        turned = np.exp(-2j * np.pi * found * t) * part[: 2 * half]
+        one, two = (turned[:half] * window).sum(), (turned[half:] * window).sum()
+        found += float(np.angle(two / one)) / (2.0 * np.pi * half / RATE)
+    mean = ((part[:half] * window) ** 2).sum() / (window * window).sum()
+    share = 2.0 * np.abs(one / window.sum()) ** 2 / mean
+    return float(1200.0 * np.log2(found / near)), decibels(float(share))
+
+
+def above(sound: Array, at: int, hertz: float = 8e3) -> float:
+    """dB above a frequency of 10 ms around a sample."""
+    part = sound[at - 240 : at + 240].astype(float) * np.hanning(480)[:, None]
+    return decibels(float((np.abs(np.fft.rfft(part, axis=0))[round(hertz / 100.0) :] ** 2).sum()))
+
+
+# --- one preset -------------------------------------------------------------------------------------------------------
+
+
+def judged(name: str, quick: bool = False) -> Verdict:
+    """All there is to say about a preset; quickly, of three keys."""
+    v = Verdict(name)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        preset = load_preset(name)
+        inst = Instrument(preset, RATE)
+    v.wrong += [str(one.message) for one in told if issubclass(one.category, PhysicsWarning)]
+    low, high = compass(preset)
+    ready = [key for key in range(low, high + 1) if key not in inst.silent_keys]
+    v.demand(len(ready) == high + 1 - low, f"{high + 1 - low - len(ready)} of its keys are silent")
+    chosen = sorted({ready[round(n)] for n in np.linspace(0, len(ready) - 1, 3 if quick else KEYS)})
+    middle = min(chosen, key=lambda key: abs(key - (low + high) / 2))
+    for key in chosen:
+        v.keys.append(heard(inst, preset, key))
+    for key in (chosen[0], middle, chosen[-1]):
+        v.buzz.append(touched(preset, key, RATE) or 0.0)
+    across_velocity(v, inst, preset, middle)
+    in_chords(v, inst, ready)
+    letting_go(v, inst, middle)
+    conserving(v, preset, middle)
+    blocks = [played(inst, [middle], 100, 0.3, 0.2, block) for block in (64, 37)]
+    v.same_bits = bool((blocks[0] == blocks[1]).all())
+    conclude(v)
+    return v
+
+
+def heard(inst: Instrument, preset: Preset, key: int) -> Key:
+    """One key for a second."""
+    pitch = float(preset.tuning[key] or 0.0)
+    sound = played(inst, [key], 100, SECOND)
+    rms = decibels(float((sound.astype(float) ** 2).mean()))
+    cents, first = first_partial(sound, pitch)
+    later = sound[round(0.2 * RATE) :].astype(float)  # when a step has left the filter at 5 Hz
+    window = np.hanning(len(later))
+    mean = float(np.abs((later * window[:, None]).sum(axis=0) / window.sum()).max())
+    return Key(key, rms, momentary(sound), centroid(sound, pitch), cents, first, decibels(mean * mean) - rms)
+
+
+def across_velocity(v: Verdict, inst: Instrument, preset: Preset, key: int) -> None:
+    """Soft against loud."""
+    pitch = float(preset.tuning[key] or 0.0)
+    soft, loud = (played(inst, [key], velocity, SECOND) for velocity in (20, 127))
+    v.velocity = (momentary(loud) - momentary(soft), centroid(loud, pitch) / centroid(soft, pitch))
+
+
+def in_chords(v: Verdict, inst: Instrument, ready: list[int]) -> None:
+    """Ten keys, as far apart as hands may be, at velocity 127: what the live limiter does, and what it costs."""
+    first = max(0, len(ready) // 2 - 18)
+    apart = max(1, min(4, (len(ready) - 1) // 9))
+    chord = ready[first : first + 10 * apart : apart][: min(10, inst.polyphony)]
+    before = time.process_time()
+    out = played(inst, chord, 127, 2.0)
+    v.cost = 100.0 * (time.process_time() - before) / 2.0
+    bent = np.array(out, np.float32, order="C")
+    limit_block(bent.ctypes.data, *bent.shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.nan_to_num(np.abs(out) / np.abs(bent), nan=1.0)
+    v.chord = (100.0 * float((out != bent).any(axis=1).mean()), 20.0 * float(np.log10(ratio.max())))
+    v.demand(np.abs(bent).max() < 1.0, "a chord of ten is cut off")
+
+
+def letting_go(v: Verdict, inst: Instrument, key: int) -> None:
+    """Note-off, against the same sound before and against how it would have gone on."""
+    off = round(HELD * RATE) + inst.latency
+    gone, stays = played(inst, [key], 100, 1.0, HELD), played(inst, [key], 100, 1.0)
+    around = range(off, off + round(0.1 * RATE), 240)
+    heard = {at: max(above(stays, at), above(stays, at - 4800), above(stays, at, 0.0) + UNHEARD) for at in around}
+    v.click = max(above(gone, at) - heard[at] for at in around)
+
+
+def conserving(v: Verdict, preset: Preset, key: int) -> None:
+    """The energy of all there is, and whether it rises once nothing strikes any more."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PhysicsWarning)
+        sim = simulate(preset, STRUCK + 0.2, RATE, key=key, as_played=True)
+    after = sim.energy.total[sim.time > STRUCK + excited(preset)]
+    v.energy = sim.energy_drift
+    v.rises = float(np.diff(after).max(initial=0.0)) / max(float(sim.energy.total.max()), 1e-30)
+
+
+def excited(preset: Preset) -> float:
+    """For how long something pushes that is no part of the string, s."""
+    courses = [c.onset for part in preset.assembly.played for c in part.courses] if preset.assembly else [0.0]
+    return max(courses)
+
+
+def conclude(v: Verdict) -> None:
+    """What is wrong, by the bounds above."""
+    level = {key.number: key.rms for key in v.keys}
+    spread = max(abs(level[a] - level[b]) for a in level for b in level if abs(a - b) <= 36)
+    loud = [key.loudness for key in v.keys]
+    mean = float(np.mean(loud))
+    v.demand(spread <= 6.0, f"rms differs by {spread:.1f} dB within three octaves")
+    v.demand(abs(mean - LOUDNESS) <= 2.0, f"{mean:.1f} LUFS, {LOUDNESS:g} are asked for")
+    v.demand(
+        max(abs(x - mean) for x in loud) <= 3.0, f"a key is {max(abs(x - mean) for x in loud):.1f} LU off the others"
+    )
+    for one, two in zip(v.keys, v.keys[1:]):
+        step = max(one.bright, two.bright) / min(one.bright, two.bright)
+        v.demand(
+            step <= 4.0, f"key {two.number} is {step:.1f} times as bright in harmonics as key {one.number}, or it is"
+        )
+    v.demand(v.velocity[0] >= 30.0, f"velocity 20 to 127 is {v.velocity[0]:.1f} dB")
+    v.demand(v.velocity[1] >= 1.05 or v.velocity[1] <= 0.95, "velocity does not change the colour")
+    for key in v.keys:
+        most = 3.0 if key.first > -20.0 else 10.0
+        v.demand(key.first < FAINT or abs(key.cents) <= most, f"key {key.number} is {key.cents:+.1f} cents off")
+    offset = max(key.offset for key in v.keys)
+    v.demand(offset <= -60.0, f"DC of {offset:.0f} dB")
+    v.demand(v.chord[0] <= 1.0, f"the limiter bends {v.chord[0]:.2f} % of a chord of ten")
+    v.demand(v.click <= 6.0, f"a click of {v.click:.1f} dB at note-off")
+    v.demand(v.energy <= 1e-9, f"energy is kept to {v.energy:.0e}")
+    v.demand(v.rises <= 1e-12, f"energy rises by {v.rises:.0e}")
+    v.demand(v.same_bits, "other blocks, other bits")
+
+
+# --- all of them ------------------------------------------------------------------------------------------------------
+
+HEAD = ("preset", "level", "loudness", "keys", "buzz", "bright", "velocity", "tuning", "chord", "DC", "click", "energy")
+
+
+def row(v: Verdict) -> list[str]:
+    """As the table has it."""
+    level, loud = {key.number: key.rms for key in v.keys}, [key.loudness for key in v.keys]
+    mean = float(np.mean(loud))
+    ends = (v.keys[0], v.keys[len(v.keys) // 2], v.keys[-1])
+    told = [abs(key.cents) for key in v.keys if key.first >= FAINT] or [0.0]
+    return [
+        f"`{v.name}`",
+        f"{max(abs(level[a] - level[b]) for a in level for b in level if abs(a - b) <= 36):.1f} dB",
+        f"{mean:.1f}",
+        f"{max(abs(x - mean) for x in loud):.1f} LU",
+        " ".join(f"{100.0 * share:.0f}" for share in v.buzz) + " %",
+        " ".join(f"{key.bright:.1f}" for key in ends),
+        f"{v.velocity[0]:.0f} dB, ×{v.velocity[1]:.2f}",
+        f"{max(told):.1f} cents",
+        f"{v.chord[0]:.2f} %, {v.chord[1]:.1f} dB",
+        f"{max(key.offset for key in v.keys):.0f} dB",
+        f"{v.click:+.0f} dB",
+        f"{v.energy:.0e}",
+    ]
+
+
+def table(verdicts: list[Verdict]) -> str:
+    """In Markdown."""
+    lines = [list(HEAD), ["---", *["--:"] * (len(HEAD) - 1)], *(row(v) for v in verdicts)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("presets", nargs="*", metavar="PRESET", help="default: all of presets/")
+    parser.add_argument("--quick", action="store_true", help="three keys of each instead of seven")
+    parser.add_argument("--json", type=Path, help="where to keep all figures")
+    args = parser.parse_args()
+    names = args.presets or sorted(path.stem for path in (ROOT / "presets").glob("*.yaml"))
+    verdicts, refused = list[Verdict](), 0
+    for name in names:
+        try:
+            verdicts.append(judged(name, args.quick))
+        except EngineError as error:
+            print(f"{name}: {error}", flush=True)
+            refused += 1
+            continue
+        v = verdicts[-1]
+        print(f"{v.name}: {'; '.join(v.wrong) or 'good'}  ({v.cost:.0f} % of a core)", flush=True)
+    print("", table(verdicts), sep="\n")
+    if args.json:
+        args.json.write_text(json.dumps([asdict(v) for v in verdicts], indent=1), encoding="utf-8")
+    sys.exit(1 if refused or any(v.wrong for v in verdicts) else 0)
+
+
+if __name__ == "__main__":
+    main()
