@@ -66,16 +66,12 @@ def music(frames: int = FRAMES, programs: int = 1) -> list[Event]:
 
 
 def retuned() -> list[Event]:
-    """Single keys at other pitches, in the middle of the music: SysEx of MIDI's tuning standard."""
+    """Keys of the music at other pitches, from the middle of their notes on: SysEx of MIDI's tuning standard."""
     chance, found = random.Random(7), list[Event]()
-    for at in range(1000, FRAMES, 1777):
-        change = (
-            chance.randrange(LOWEST, 84),
-            chance.randrange(LOWEST, 84),
-            chance.randrange(128),
-            chance.randrange(128),
-        )
-        found.append((at, [0xF0, 0x7F, 0x7F, 8, 2, 0, 1, *change, 0xF7]))
+    for at, (status, key, *_) in music():
+        if status & 0xF0 == 0x90:
+            change = (key, key + chance.randrange(-3, 3), chance.randrange(128), chance.randrange(128))
+            found.append((at + 1500, [0xF0, 0x7F, 0x7F, 8, 2, 0, 1, *change, 0xF7]))
     return found
 
 
