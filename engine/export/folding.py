@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.layout import rebuilt, rows_of, seen
+from engine.physics.network.meetings import meetings
 from engine.physics.network.memory import Strand
+from engine.physics.network.parts import seen_from
 from engine.physics.network.weaving import planes_of
 from engine.physics.problem import Pickup
 from engine.physics.string import String
@@ -119,7 +121,7 @@ class Folder:
     def _strand(self, at: int, position: float, strings: list[Any], rate: float) -> None:
         s = seen(Strand, self._here + at)
         b, t = s.bank, s.recipe
-        for strung in strings:
+        for strung in (own for own in strings if (own.string.tension, own.string.length) == (t.tension, t.length)):
             planes = planes_of(strung, rate, min(BAND, 0.45 * rate, strung.band))
             if planes.modes.wavenumber.tobytes() != t.wave[: planes.plane.size].tobytes():
                 continue
@@ -127,10 +129,12 @@ class Folder:
                 first, count = int(np.argmax(planes.plane == n)), int((planes.plane == n).sum())
                 part, struck = slice(first, first + count), position * own.length
                 guesses = _of_poles(own, t.wave[part], _part(t, part), _part(b, part), count, strung.string)
-                guesses += [Guess(u.SINE, t.strike[part], at=struck)]
+                facing = seen_from(strung.struck, planes.angles[n])
+                guesses += [Guess(u.SINE, t.strike[part], facing, struck)]
                 guesses += [Guess(u.STRUCK, b.inject[part], 0.5 * own.density * own.length, struck)]
-                touching = s.points.at.tolist()
-                guesses += [Guess(u.SINE, b.rows[r, part], at=x) for r, x in enumerate(touching)]
+                touching = meetings(strung)
+                seen_so = [(point.at, seen_from(point.angle, planes.angles[n])) for point in touching]
+                guesses += [Guess(u.SINE, row, by, at) for row, (at, by) in zip(b.rows[:, part], seen_so)]
                 guesses += [Guess(u.MOMENTUM, b.rows[len(touching) + n, part])]
                 self._try(own, rate, (t.wave[part], t.decay[part]), guesses)
             self._try_tables(Tables(u.LINKED_ANSWERS, 0, at, (b.response, b.ahead)))
