@@ -21,6 +21,9 @@ FORMATS = {
     "web": "a page that plays in any browser, without a server or a network; --single makes it one file",
 }
 MOST_RATES = 8
+# At which they play if nothing else is asked for: a program knows its rate, a plugin's host and a browser choose.
+RATES = {"c": "48000", "lv2": "44100,48000,88200,96000,192000", "web": "44100,48000"}
+RATES["clap"] = RATES["lv2"]
 EXAMPLE = """examples:
   jawari export sitar --format c --rates 44100,48000 -o sitar-c
   jawari export sitar tanpura --format lv2 -o ~/.lv2/strings.lv2
@@ -46,7 +49,12 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     p.add_argument("--format", required=True, metavar="FORMAT", choices=FORMATS, help="see below")
     p.add_argument("-o", "--output", type=Path, metavar="DIR", help="the folder to make; default: named by the preset")
     p.add_argument("--single", action="store_true", help="of the format web: one HTML file instead of a folder")
-    p.add_argument("--rates", default="48000", metavar="HZ,...", help="sample rates that it will play at")
+    p.add_argument(
+        "--rates",
+        metavar="HZ,...",
+        help="sample rates that it will play at; default: 48000 for c, 44100 and 48000 for web, for plugins "
+        "88200, 96000 and 192000, too",
+    )
     p.add_argument(
         "--key-range",
         metavar="LOW:HIGH",
@@ -65,7 +73,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
 
 @stoppable()
 def _run(args: argparse.Namespace) -> int:
-    rates = _rates(args.rates)
+    rates = _rates(args.rates or RATES[args.format])
     if args.single and args.format != "web":
         raise UsageError("--single: only a page can be one file; take --format web")
     if args.target and args.format == "web":

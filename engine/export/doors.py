@@ -32,7 +32,9 @@ from engine.opened import address
 from engine.synth.control import stir
 from engine.synth.memory import CHANNELS, MIXED, PARTS, desk, machine
 from engine.synth.mixing import play_together
+from engine.synth.mts import NOTHING, part, parts
 from engine.synth.routing import choose, offer, program, room, welcome
+from engine.synth.unfolding import COPY, unfold
 
 
 def _summed(words: Any, total: Any) -> Any:
@@ -60,17 +62,14 @@ def _searched(image: Any, count: Any, rate: Any) -> Any:
 
 
 def _filled(where: Any, image: Any, number: Any) -> None:
-    """Memory as an instrument at rest has it."""
+    """What playing changes of a memory, as an instrument at rest has it."""
     h = head(image)
-    section, words = h.sections[number], h.words
-    memory, word = integers(where, section.memory // 8), section.word
-    for n in range(memory.size):
-        memory[n] = 0
-    for r in range(section.begin, section.end):
-        begin, count = h.runs[r, 0], h.runs[r, 1]
-        for n in range(count):
-            memory[begin + n] = words[word + n]
-        word += count
+    section = h.sections[number]
+    memory = integers(where, section.memory // 8)
+    for r in range(section.span, section.last):
+        for n in range(h.spans[r, 1]):
+            memory[h.spans[r, 0] + n] = 0
+    copied(where, image, number, section.begin, section.fixed, section.word)
     p = exported(where)
     p.image, p.section = image, number
     d = desk(where + p.desk)
@@ -81,7 +80,48 @@ def _filled(where: Any, image: Any, number: Any) -> None:
     welcome(d)
 
 
-summed, searched, filled = native(_summed), native(_searched), native(_filled)
+def _copied(where: Any, image: Any, number: Any, begin: Any, end: Any, word: Any) -> Any:
+    """Some runs of an image, whose words begin there; the word behind them."""
+    h = head(image)
+    memory, words = integers(where, h.sections[number].memory // 8), h.words
+    for r in range(begin, end):
+        first, count = h.runs[r, 0], h.runs[r, 1]
+        for n in range(count):
+            memory[first + n] = words[word + n]
+        word += count
+    return word
+
+
+def _laid(where: Any, image: Any, number: Any) -> None:
+    """All of a memory, what playing does not change as well."""
+    h = head(image)
+    section = h.sections[number]
+    memory, word = integers(where, section.memory // 8), section.word
+    for n in range(memory.size):
+        memory[n] = 0
+    for r in range(section.begin, section.fixed):
+        word += h.runs[r, 1]
+    copied(where, image, number, section.fixed, section.end, word)
+    filled(where, image, number)
+    for n in range(section.column, section.folded):
+        c = h.columns[n]
+        unfold(where, h.wires[c.wire if c.kind < COPY else 0], c)
+
+
+def _tuned(d: Any, frame: Any, data: Any) -> Any:
+    """Hand on what a SysEx message says of each key, if there is room for all of it; others say nothing to a string."""
+    keys = parts(data)
+    if keys and not room(d, keys):
+        return 0
+    for i in range(keys):
+        one = part(data, i)
+        if one != NOTHING:
+            offer(d, d.clock + frame, one)
+    return 1
+
+
+summed, searched, copied = native(_summed), native(_searched), native(_copied)
+filled, laid, tuned = native(_filled), native(_laid), native(_tuned)
 
 
 def size(image: Any, count: Any, rate: Any) -> Any:
@@ -99,7 +139,7 @@ def open_in(memory: Any, image: Any, count: Any, rate: Any) -> Any:
         return found
     if where == 0 or where & 63:
         return MISPLACED
-    filled(where, there, found)
+    laid(where, there, found)
     return 0
 
 
@@ -116,9 +156,12 @@ def latency(memory: Any) -> Any:
 
 
 def send(memory: Any, frame: Any, message: Any, count: Any) -> Any:
-    """A channel message for a frame from now; 0 if it must be sent again once some have been rendered."""
+    """A channel message, or one of MIDI's tuning standard, for a frame from now; 0 if it must be sent again once some
+    have been rendered."""
     where, data = address_of(memory), octets(address_of(message), count)
     d = desk(where + exported(where).desk)
+    if count > 3:
+        return tuned(d, max(frame, 0), data)
     packed = 0
     for n in range(min(count, 3)):
         packed |= (0 + data[n]) << 8 * n
@@ -127,7 +170,7 @@ def send(memory: Any, frame: Any, message: Any, count: Any) -> Any:
     if midi.kind(packed) == midi.PROGRAM:
         choose(d, midi.channel(packed), program(d, packed))
         return 1
-    if not room(d):
+    if not room(d, 1):
         return 0
     offer(d, d.clock + max(frame, 0), packed)
     return 1

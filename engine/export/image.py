@@ -3,48 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.export.errors import ExportError
+from engine.export.folding import Folded, Folder, Numbers
 from engine.export.knobs import dials, rows
 from engine.export.memory import BASIS, CHECKED, HEAD, LAYOUT, MAGIC, PRIME, AtRate, Exported, Head
-from engine.layout import Arena, lay, memory, rebuilt, rows_of, seen, size_of
+from engine.layout import Arena, Rows, lay, memory, rebuilt, rows_of, seen, size_of
 from engine.preset.rack import Rack
+from engine.synth import unfolding as u
 from engine.synth.bank import listener
 from engine.synth.capture import darkroom
 from engine.synth.ensemble import Seats, design_part
 from engine.synth.instrument import Instrument
 from engine.synth.memory import KEYS, Desk, Machine
 from engine.synth.strings import GROUPS
+from engine.synth.unfolding import Column, Wire
 
 MOST_BYTES = 1 << 30  # of an image and of an instrument's memory: sizes have 31 bits
 KeyRange = tuple[int, int]
+T = TypeVar("T")
 ALL_KEYS = (0, KEYS - 1)
 _LINE = 8  # words that are kept or left out together
 
 
 def image(rack: Rack, rates: Sequence[float], keys: KeyRange = ALL_KEYS, shown: bool = False) -> bytes:
     """The file: of these keys, from the first to the last. With `shown` there is room for pictures of strings."""
-    blocks = [at_rest(rack, rate, keys, shown) for rate in rates]
-    sections = rows_of(AtRate, len(blocks))
-    runs: list[tuple[int, int]] = []
-    words: list[NDArray[np.int64]] = []
-    for row, rate, block in zip(sections, rates, blocks):
-        kept = block.view(np.int64)
-        found = _runs(kept)
-        row.rate, row.memory, row.begin, row.end = rate, block.size, len(runs), len(runs) + len(found)
-        row.word = sum(part.size for part in words)
-        runs += found
-        words += [kept[begin : begin + count] for begin, count in found]
+    sections, wires, columns = rows_of(AtRate, len(rates)), list[Numbers](), list[Numbers]()
+    spans, runs, words = list[tuple[int, int]](), list[tuple[int, int]](), list[NDArray[np.int64]]()
+    for row, rate in zip(sections, rates):
+        rest = at_rest(rack, rate, keys, shown)
+        kept, changes = rest.block.view(np.int64), rest.changing
+        changing, fixed = _runs(kept, changes), _runs(kept, ~changes)
+        row.rate, row.memory, row.begin, row.fixed = rate, rest.block.size, len(runs), len(runs) + len(changing)
+        row.end, row.word = row.fixed + len(fixed), sum(part.size for part in words)
+        row.span, row.column = len(spans), len(columns)
+        spans += _runs(changes.astype(np.int64), changes)
+        columns += [(kind, len(wires) + n if kind < u.COPY else n, *more) for kind, n, *more in rest.folded.columns]
+        wires += rest.folded.wires
+        row.last, row.folded = len(spans), len(columns)
+        runs += changing + fixed
+        words += [kept[begin : begin + count] for begin, count in changing + fixed]
     arena = Arena()
     start = arena.room(HEAD)
-    table, stream = np.array(runs, np.int64).reshape(-1, 2), np.concatenate(words)
-    write = lay(arena, Head, start, magic=MAGIC, layout=LAYOUT, sections=sections, runs=table, words=stream)
+    tables = {"runs": runs, "spans": spans}
+    write = lay(
+        arena, Head, start, magic=MAGIC, layout=LAYOUT, sections=sections, words=np.concatenate(words),
+        wires=_rows(Wire, wires), columns=_rows(Column, columns),
+        **{name: np.array(table, np.int64).reshape(-1, 2) for name, table in tables.items()},
+    )  # fmt: skip
     whole = arena.sealed()
-    if max(whole.size, *(block.size for block in blocks)) > MOST_BYTES:
+    if max(whole.size, *sections.memory) > MOST_BYTES:
         raise ExportError(f"{rack.name}: would be larger than {MOST_BYTES >> 20} MB; take fewer presets or rates")
     write(whole)
     front = seen(Head, whole.ctypes.data, whole)
@@ -53,8 +65,16 @@ def image(rack: Rack, rates: Sequence[float], keys: KeyRange = ALL_KEYS, shown: 
     return whole.tobytes()
 
 
-def at_rest(rack: Rack, rate: float, keys: KeyRange, shown: bool) -> NDArray[np.uint8]:
-    """The memory of such an instrument at a sample rate; what will be addresses counts from its start."""
+class AtRest(NamedTuple):
+    """An instrument's memory, without what opening makes again; and which of its words playing changes."""
+
+    block: NDArray[np.uint8]
+    changing: NDArray[np.bool_]
+    folded: Folded
+
+
+def at_rest(rack: Rack, rate: float, keys: KeyRange, shown: bool) -> AtRest:
+    """Of such an instrument at a sample rate; what will be addresses counts from its start."""
     seats = Seats.of(rack, rate)
     made = [design_part(part, rate, 128, None, None, None, False) for part in rack.parts]
     for number, instrument in enumerate(made):
@@ -73,7 +93,18 @@ def at_rest(rack: Rack, rate: float, keys: KeyRange, shown: bool) -> NDArray[np.
     d.listener = ears
     for number, place in enumerate(places):
         d.parts[number].machine = place
-    return block
+    changing, folder = np.ones(block.size // 8, bool), Folder(block)
+    for place, one in zip(places, made):
+        changing[(place + one.changing) // 8 : (place + one.nbytes) // 8] = False
+        folder.take(one, place, keys)
+    return AtRest(block, changing, folder.cleared())
+
+
+def _rows(declaration: type[T], numbers: list[Numbers]) -> Rows[T]:
+    made: Any = rows_of(declaration, len(numbers))
+    for n, values in enumerate(numbers):
+        made[n] = values
+    return made  # type: ignore[no-any-return]
 
 
 def _within(made: Instrument, keys: KeyRange) -> NDArray[np.uint8]:
@@ -106,9 +137,9 @@ def _spans(made: Instrument, number: int) -> Iterator[slice]:
             waiting += part
 
 
-def _runs(words: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Where words that are not all zero begin, and how many they are, in whole lines."""
-    full = words.reshape(-1, _LINE).any(axis=1).astype(np.int8)
+def _runs(words: NDArray[np.int64], among: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Where words that are not all zero begin, and how many they are, in whole lines; `among` so many."""
+    full = np.where(among, words, 0).reshape(-1, _LINE).any(axis=1).astype(np.int8)
     edges = np.diff(full, prepend=0, append=0)
     begun, ended = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
     return [(int(a) * _LINE, int(b - a) * _LINE) for a, b in zip(begun, ended)]

@@ -1,7 +1,8 @@
 """What an exported instrument's memory and image look like, declared once (engine/layout.py).
 
-An image is a file: a head, then for each sample rate the memory of an instrument at rest, without what is zero in it.
-Opened, it becomes one, behind which lie the ensemble's desk, its listener and the machines of its parts.
+An image is a file: a head, then for each sample rate the memory of an instrument at rest, without what is zero in it,
+and without what opening makes again from a few numbers (synth/unfolding.py). Opened, it becomes one, behind which lie
+the ensemble's desk, its listener and the machines of its parts.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from engine.layout import IntegerRows, Integers, Rows, Singles, fields_of, finge
 from engine.opened import at
 from engine.synth import image
 from engine.synth.memory import MIXED, Desk
+from engine.synth.unfolding import Column, Wire
 
 MAGIC = int.from_bytes(b"jawari 1", "little")
 DAMAGED, OTHER_VERSION, OTHER_RATE, MISPLACED = -1, -2, -3, -4  # why nothing is opened
@@ -23,9 +25,14 @@ class AtRate:
 
     rate: float  # Hz
     memory: int  # bytes
-    begin: int  # the first of its runs,
+    begin: int  # the first of its runs that playing changes,
+    fixed: int  # of those that it does not,
     end: int  # the one after its last,
     word: int  # and its first word
+    span: int  # the first of its spans,
+    last: int  # the one after its last
+    column: int  # the same of its columns
+    folded: int
 
 
 @record
@@ -37,6 +44,9 @@ class Head:
     layout: int  # of the memory, as this version of the engine has it
     check: int  # sum of all that follows
     sections: Rows[AtRate]
+    wires: Rows[Wire]
+    columns: Rows[Column]
+    spans: IntegerRows  # [spans, 2]: where words that playing changes begin in the memory, how many they are
     runs: IntegerRows  # [runs, 2]: where words that are not all zero begin in the memory, how many they are
     words: Integers
 
@@ -72,4 +82,5 @@ HEAD = size_of(Head)
 CHECKED = next(part.offset for part in fields_of(Head) if part.name == "sections")  # bytes before what is summed up
 PRIME, BASIS = 0x100000001B3, 0x4BF29CE484222325  # FNV-1a's for 64 bits; the second without its highest one
 # Images are opened by code of the very sources that they were made with.
-LAYOUT = int(fingerprint(Head, Exported, Knob, AtRate, Desk)[:8] + image.layout()[:4] + sources.digest()[:3], 16)
+_RECORDS = (Head, Exported, Knob, AtRate, Wire, Column, Desk)
+LAYOUT = int(fingerprint(*_RECORDS)[:8] + image.layout()[:4] + sources.digest()[:3], 16)

@@ -150,6 +150,11 @@ class Instrument:
         return self._bank.block.nbytes
 
     @property
+    def changing(self) -> int:
+        """Bytes of it that playing changes: the first so many."""
+        return self._bank.image.nbytes
+
+    @property
     def clock(self) -> int:
         """Samples rendered since the last reset."""
         return int(self.machine.clock)

@@ -120,12 +120,12 @@ def offer(d: Desk, sample: int, message: int) -> int:
 
 
 @native
-def room(d: Desk) -> bool:
-    """Whether every instrument can hold one more event."""
+def room(d: Desk, count: int) -> bool:
+    """Whether every instrument can hold so many more events."""
     for s in range(PARTS):
         if d.parts[s].state[0] == PLAYING:
             ring = machine(d.parts[s].machine).ring
-            if ring.written[0] - ring.read[0] >= RING_SIZE:
+            if ring.written[0] - ring.read[0] + count > RING_SIZE:
                 return False
     return True
 

@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import Rack, bank
 from engine.synth.ensemble import Ensemble, design_part
 from engine.synth.instrument import Instrument
+from engine.synth.mts import tunings
 
 RATE = 48_000
 SECONDS = float(os.environ.get("JAWARI_EXPORT_SECONDS", "0.4"))  # of music; 20 for the long run
@@ -63,6 +65,16 @@ def music(frames: int = FRAMES, programs: int = 1) -> list[Event]:
     return sorted(found, key=lambda event: event[0])
 
 
+def retuned() -> list[Event]:
+    """Keys of the music at other pitches, from the middle of their notes on: SysEx of MIDI's tuning standard."""
+    chance, found = random.Random(7), list[Event]()
+    for at, (status, key, *_) in music():
+        if status & 0xF0 == 0x90:
+            change = (key, key + chance.randrange(-3, 3), chance.randrange(128), chance.randrange(128))
+            found.append((at + 1500, [0xF0, 0x7F, 0x7F, 8, 2, 0, 1, *change, 0xF7]))
+    return found
+
+
 def preset(name: str) -> Preset:
     """A shipped one, or the whole sitar."""
     if name != NETWORK:
@@ -85,9 +97,9 @@ def code(target: str | None = None) -> bytes:
     return renderer(target_of(target), print)
 
 
-def expected(*names: str) -> Any:
-    """What the engine plays, [frames, 2]."""
-    events = music(programs=len(names))
+def expected(*names: str, more: Sequence[Event] = ()) -> Any:
+    """What the engine plays, [frames, 2]; with `more` events."""
+    events = sorted([*music(programs=len(names)), *more], key=lambda event: event[0])
     if len(names) == 1:
         player: Any = Instrument(rack(*names).parts[0].preset, RATE)
     else:
@@ -121,9 +133,14 @@ def written(folder: Path, *names: str) -> tuple[Path, Path]:
     picture, events = folder / f"{'-'.join(names)}.image", folder / f"{len(names)}.events"
     if not picture.exists():
         picture.write_bytes(image_of(*names))
-    rows = [(at, packed(*data)) for at, data in music(programs=len(names)) if at < FRAMES]
-    events.write_bytes(np.array(rows, np.int64).tobytes())
+    events.write_bytes(rows(music(programs=len(names))))
     return picture, events
+
+
+def rows(events: Sequence[Event]) -> bytes:
+    """As the hosts here read them: frame, and message, of which one that tunes a key is packed as rings have it."""
+    words = [(at, tunings(data)[0] if data[0] == 0xF0 else packed(*data)) for at, data in events if at < FRAMES]
+    return np.array(words, np.int64).tobytes()
 
 
 @cache

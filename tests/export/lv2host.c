@@ -35,6 +35,17 @@ static void *content(const char *path, size_t *size)
     return read;
 }
 
+/* A message of a row; one that tunes a key is a SysEx of MIDI's tuning standard. */
+static uint32_t spelled(int64_t word, uint8_t *data)
+{
+    uint8_t first = (uint8_t)word, second = (uint8_t)(word >> 8), third = (uint8_t)(word >> 16);
+    int code = (int)(word >> 16 & 0x1fffff);
+    uint8_t tuning[] = {0xf0, 0x7f, 0x7f, 8, 2, 0, 1, second, (uint8_t)(code >> 14), code >> 7 & 127, code & 127, 0xf7};
+    if (first == 0xf0) return memcpy(data, tuning, sizeof tuning), (uint32_t)sizeof tuning;
+    data[0] = first, data[1] = second, data[2] = third;
+    return 3 - ((first & 0xe0) == 0xc0);
+}
+
 static int block(const void *in, void *out, unsigned long span, const void *clock, unsigned long flags, void *user)
 {
     (void)in, (void)out, (void)clock, (void)flags, (void)user;
@@ -79,11 +90,12 @@ int main(int argc, char **argv)
             uint32_t span = sizes[turn] < frames - now ? sizes[turn] : frames - now;
             uint8_t *at = (uint8_t *)(told + 1);
             for (; next < end && next[0] < now + span; next += 2) {
-                struct event event = {next[0] - now, 3 - ((next[1] & 0xe0) == 0xc0), 7};
-                uint8_t data[8] = {(uint8_t)next[1], (uint8_t)(next[1] >> 8), (uint8_t)(next[1] >> 16)};
+                uint8_t data[16] = {0};
+                struct event event = {next[0] - now, spelled(next[1], data), 7};
+                uint32_t room = (event.size + 7) / 8 * 8;
                 struct event unknown = {event.frame, 5, 2}; /* something else among them */
                 memcpy(at, &unknown, 16), memset(at + 16, 0x90, 8), at += 24;
-                memcpy(at, &event, 16), memcpy(at + 16, data, 8), at += 24;
+                memcpy(at, &event, 16), memcpy(at + 16, data, room), at += 16 + room;
             }
             told->type = 2, told->unit = told->nothing = 0, told->size = 8 + (uint32_t)(at - (uint8_t *)(told + 1));
             plugin->connect(instance, 1, left + now), plugin->connect(instance, 2, right + now);

@@ -11,6 +11,8 @@ import { gunzipSync } from "node:zlib";
 // The page's own renderer, from the text that its worklet is made of.
 export function rendererOf(file, code, rate) {
   const shown = JSON.parse(readFileSync(file, "utf8").replace(/^[^{]*/, "").replace(/;\s*$/, ""));
+  const plain = readFileSync(file.replace(/data\.js$/, "plain.js"), "utf8").match(/"(.*)"/);
+  shown.code.plain = plain[1];
   const inside = `${shown.worklet}; return module_renderer.Renderer;`;
   const Renderer = new Function("AudioWorkletProcessor", "registerProcessor", inside)(class {}, () => {});
   const bytes = (text) => new Uint8Array(gunzipSync(Buffer.from(text, "base64")));

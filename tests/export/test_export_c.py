@@ -23,7 +23,9 @@ from export.exporting import (
     expected,
     image_of,
     library,
+    music,
     rack,
+    retuned,
     written,
 )
 from live import guard
@@ -164,6 +166,28 @@ def test_misplaced_memory_is_refused(folder: Path) -> None:
     assert made.code.jawari_open(made.at + 8, *arguments) == MISPLACED
     assert made.code.jawari_open(None, *arguments) == MISPLACED
     assert made.code.jawari_open(made.at, made.image.ctypes.data + 1, made.image.size, float(RATE)) == MISPLACED
+
+
+def test_midis_tuning_standard_is_obeyed(folder: Path) -> None:
+    """Single keys, an octave and all keys, and messages that are none of it; what finds no room comes later, whole."""
+    octave = [0xF0, 0x7E, 0x7F, 8, 8, 3, 0x7F, 0x7F, *range(40, 52), 0xF7]
+    whole = [0xF0, 0x7E, 0, 8, 1, 0, *[32] * 16, *(n for key in range(128) for n in (key, 20, key)), 0, 0xF7]
+    wrong = [[0xF0, 0x7E, 0, 8, 1, 0xF7], [0xF0, 0x43, 1, 2, 0xF7], whole[:-1], [0xF0, *[1] * 600, 0xF7]]
+    tunings = [*retuned(), *((2000, message) for message in wrong), (5000, octave), (9000, whole)]
+    events = sorted([*music(), *tunings], key=lambda event: event[0])
+    made, sound, now = Opened(folder, image_of("prepared")), [], 0
+    for at, data in (event for event in events if event[0] < FRAMES):
+        if at > now:
+            sound.append(made.run(at - now))
+            now = at
+        assert made.send(0, *data) == 1
+    sound.append(made.run(FRAMES - now))
+    assert np.array_equal(np.concatenate(sound), expected("prepared", more=tunings))
+    made.code.jawari_reset(made.at)
+    assert [made.send(10, 0xB0, 3, n % 128) for n in range(4000)] == [1] * 4000
+    assert made.send(10, *whole) == 0
+    made.run(11)
+    assert made.send(0, *whole) == 1
 
 
 def test_what_is_no_message_does_nothing(folder: Path) -> None:

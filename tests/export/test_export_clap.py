@@ -23,6 +23,7 @@ from export.exporting import (
     library,
     music,
     rack,
+    retuned,
 )
 from export.test_export_c import Opened
 from live import guard
@@ -35,12 +36,13 @@ from engine.export.targets import target_of
 from engine.messages import packed
 from engine.preset.parameters import PARAMETERS
 from engine.synth.instrument import Instrument
+from engine.synth.mts import tunings
 
 pytestmark = NEEDED
 SOURCES = ROOM / "clap"
 HOST = Path(__file__).with_name("claphost.c")
-WORDS = ("-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{SOURCES}")
-MIDI, ON, OFF, EXPRESSION, PARAMETER = range(5)
+WORDS = ("-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{SOURCES}", f"-I{ROOM}")
+MIDI, ON, OFF, EXPRESSION, PARAMETER, RETUNED = range(6)
 PAN, TUNING, LOUDER, BRIGHTNESS, PRESSURE = 1, 2, 4, 5, 6  # kinds of expression
 ROW = np.dtype([("frame", "i8"), ("what", "i4", 4), ("value", "f8")])
 Row = tuple[int, tuple[int, int, int, int], float]
@@ -106,6 +108,13 @@ def test_a_host_hears_what_the_engine_plays(names: tuple[str, ...], folder: Path
     if names == ("sitar-string",):
         assert f"latency {Instrument('sitar-string', RATE).latency}" in said
         assert "0 Barrier height: 0 mm" in said
+
+
+def test_keys_are_retuned_by_sysex(folder: Path) -> None:
+    words = [(at, tunings(data)[0]) for at, data in retuned()]
+    told = [(at, (RETUNED, word >> 16 & 0x1FFFFF, 0, word >> 8 & 127), 0.0) for at, word in words]
+    sound, _ = heard(host(folder), plugin(folder, "sitar-string"), sorted(as_midi() + told, key=lambda row: row[0]), 2)
+    assert np.array_equal(sound, expected("sitar-string", more=retuned()))
 
 
 def test_under_the_sanitizers_nothing_is_wrong(folder: Path) -> None:

@@ -26,7 +26,7 @@ NO_DAW = pytest.mark.skipif(ARDOUR is None, reason="there is no digital audio wo
 pytestmark = [*NEEDED, NO_DAW]
 TICK = 25  # frames of two ticks: 1920 a beat, two beats a second
 SECONDS = 4
-NAMES = ("sitar", "prepared")
+NAMES = ("sitar-string", "prepared")
 SCRIPT = Path(__file__).with_name("daw.lua")
 SUPERCLOCK = 282_240_000  # in which Ardour counts a second
 

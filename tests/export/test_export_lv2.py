@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from export.bundling import Ready, bundle, order
-from export.exporting import COMPILER, FRAMES, NEEDED, RATE, code, expected, music, rack, written
+from export.exporting import COMPILER, FRAMES, NEEDED, RATE, code, expected, music, rack, retuned, rows, written
 from live import guard
 
 from engine import cli
@@ -27,7 +27,7 @@ from engine.synth.instrument import Instrument
 pytestmark = NEEDED
 SOURCES = ROOM / "lv2"
 HOST = Path(__file__).with_name("lv2host.c")
-WORDS = ("-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{SOURCES}")
+WORDS = ("-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{SOURCES}", f"-I{ROOM}")
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +47,10 @@ def host(folder: Path) -> Path:
 
 
 def played(program: Path, folder: Path, names: tuple[str, ...], times: int, *settings: str, **how: Any) -> Any:
-    """The sound, [frames, 2]."""
-    there, events = bundle(folder, *names), written(folder, *names)[1]
+    """The sound, [frames, 2]; of `more` events, too."""
+    there, events = bundle(folder, *names), folder / "events"
+    heard = [*music(programs=len(names)), *how.pop("more", ())]
+    events.write_bytes(rows(sorted(heard, key=lambda event: event[0])))
     at_first = [f"{4 + dial.number}={lv2.scaled(dial, dial.own)}" for dial in dials(rack(*names))]
     words = [str(there / f"jawari{TARGETS[here()].library}"), str(there), str(RATE), str(events), str(FRAMES)]
     command = [str(program), *words, str(times), str(ports(*names)), *at_first, *settings]
@@ -64,6 +66,12 @@ def test_a_host_hears_what_the_engine_plays(name: str, folder: Path) -> None:
     around = {} if guard.missing() else {"LD_PRELOAD": str(guard.library())}
     sound = played(host(folder), folder, (name,), 3, env={**os.environ, **around})
     assert np.array_equal(sound, expected(name))
+
+
+def test_keys_are_retuned_by_sysex(folder: Path) -> None:
+    sound = played(host(folder), folder, ("prepared",), 2, more=retuned())
+    assert np.array_equal(sound, expected("prepared", more=retuned()))
+    assert not np.array_equal(sound, expected("prepared"))
 
 
 def test_several_presets_are_programs_by_midi_and_by_a_port(folder: Path) -> None:

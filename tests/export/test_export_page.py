@@ -109,6 +109,20 @@ def test_the_browser_plays_the_same_bits(names: tuple[str, ...], folder: Path, b
     assert np.array_equal(sound, expected(*names))
 
 
+def test_a_browser_without_vectors_fetches_the_plain_code(folder: Path, browser: Any) -> None:
+    names = ("sitar-string",)
+    without = (
+        "const all = WebAssembly.validate; let asked = 0; WebAssembly.validate = (code) => asked++ > 0 && all(code);"
+    )
+    opened = Opened(browser, page_of(folder, *names) / "index.html", without)
+    with opened as page:
+        assert not any(url.endswith("plain.js") for url in opened.asked)
+        sides = page.evaluate(RENDERED, [events(names), SHORT, RATE])
+        assert any(url.endswith("plain.js") for url in opened.asked)
+    sound = np.stack([np.frombuffer(base64.b64decode(side), np.float32) for side in sides], axis=1)
+    assert np.array_equal(sound, expected(*names)[:SHORT])
+
+
 def test_a_note_is_heard_and_seen(folder: Path, browser: Any) -> None:
     with Opened(browser, page_of(folder, "sitar-string") / "index.html") as page:
         assert page.evaluate("document.body.dataset.sound") == "none"  # until a gesture

@@ -30,8 +30,8 @@ def write(order: Export, folder: Path) -> None:
     (work / CODE).write_bytes(order.code)
     (work / "jawari.h").write_text(header(order.rack, order.dials, order.rates), encoding="utf-8")
     (work / "shape.h").write_text(shape(order), encoding="utf-8")
-    for source in ("interface.h", "plugin.c"):
-        (work / source).write_bytes((ROOM / "clap" / source).read_bytes())
+    for source in (ROOM / "opening.h", ROOM / "clap" / "interface.h", ROOM / "clap" / "plugin.c"):
+        (work / source.name).write_bytes(source.read_bytes())
     linking.library(order.target, work, [work / "plugin.c", work / CODE], work / made.name, "clap_entry")
     if order.target.name.startswith("macos"):
         inside = made / "Contents"

@@ -12,7 +12,7 @@ struct version { uint32_t major, minor, revision; };
 
 /* --- events: each begins with a head; of a note's address what is -1 means any --------------------------------------- */
 
-enum { NOTE_ON = 0, NOTE_OFF = 1, NOTE_CHOKE = 2, EXPRESSION = 4, PARAMETER = 5, MIDI = 10 };
+enum { NOTE_ON = 0, NOTE_OFF = 1, NOTE_CHOKE = 2, EXPRESSION = 4, PARAMETER = 5, MIDI = 10, SYSEX = 11 };
 enum { TO_PAN = 1, TO_TUNING = 2, TO_EXPRESSION = 4, TO_BRIGHTNESS = 5, TO_PRESSURE = 6 };
 
 struct head {
@@ -44,6 +44,12 @@ struct midi {
     struct head head;
     uint16_t port;
     uint8_t data[3];
+};
+struct sysex {
+    struct head head;
+    uint16_t port;
+    const uint8_t *data;
+    uint32_t size;
 };
 struct incoming {
     void *context;

@@ -6,16 +6,16 @@
 
 #include "interface.h"
 #include "jawari.h"
+#include "opening.h"
 #include "shape.h"
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ALL = DIALS + (PARTS > 1), PROGRAM = DIALS };
 enum { MEMBERS = 15, HELD = 64, RANGE = 48 }; /* channels of the zone, notes that are remembered, semitones of a bend */
+enum { LONGEST = 1024 }; /* bytes of a message: what tunes all keys has about half as many */
 
 static const uint32_t ids[] = IDS;
 static const struct { const char *name, *unit; double low, high, own; } dials[ALL + 1] = {
@@ -35,8 +35,7 @@ struct own {
     struct plugin plugin;
     const struct host *host;
     const struct threads *threads;
-    jawari *instrument;
-    void *memory, *image;
+    struct opened opened;
     _Atomic double value[ALL + 1];
     atomic_bool moved[ALL + 1], waits[ALL + 1]; /* by anybody; and not yet heard by the renderer */
     struct held held[HELD]; /* a member of 0: nobody */
@@ -52,32 +51,10 @@ static bool on_audio(const struct own *o) { return !o->threads || o->threads->is
 
 /* --- memory ----------------------------------------------------------------------------------------------------------- */
 
-static void *content(int32_t *bytes)
-{
-    char path[4096];
-    int length = snprintf(path, sizeof path, "%sjawari.image", folder ? folder : "");
-    FILE *file = length > 0 && length < (int)sizeof path ? fopen(path, "rb") : NULL;
-    void *read = NULL;
-    long size;
-    if (file && !fseek(file, 0, SEEK_END) && (size = ftell(file)) > 0 && size < INT32_MAX) {
-        rewind(file);
-        read = malloc((size_t)size);
-        if (read && fread(read, 1, (size_t)size, file) != (size_t)size) {
-            free(read);
-            read = NULL;
-        }
-        *bytes = (int32_t)size;
-    }
-    if (file) fclose(file);
-    return read;
-}
-
 static void deactivate(const struct plugin *plugin)
 {
     struct own *o = own(plugin);
-    free(o->memory);
-    free(o->image);
-    o->memory = o->image = o->instrument = NULL;
+    shut(&o->opened);
 }
 
 static void begin(struct own *o) /* as after opening: what was moved is moved again */
@@ -91,27 +68,18 @@ static void begin(struct own *o) /* as after opening: what was moved is moved ag
 static bool activate(const struct plugin *plugin, double rate, uint32_t least, uint32_t most)
 {
     struct own *o = own(plugin);
-    int32_t bytes = 0;
     (void)least, (void)most;
-    if (!on_main(o) || o->instrument) return false;
-    o->image = content(&bytes);
-    int32_t size = o->image ? jawari_size(o->image, bytes, rate) : JAWARI_DAMAGED;
-    if (size > 0 && (o->memory = malloc((size_t)size + 63))) {
-        o->instrument = (jawari *)(((uintptr_t)o->memory + 63) & ~(uintptr_t)63);
-        size = jawari_open(o->instrument, o->image, bytes, rate);
-        if (!size) return begin(o), true;
-    }
-    if (size == JAWARI_OTHER_RATE) fprintf(stderr, "%s: is not made for %g Hz, but for %s\n", ID, rate, RATES);
-    else fprintf(stderr, "%s: cannot be opened (%d); export it again\n", ID, (int)size);
-    deactivate(plugin);
-    return false;
+    if (!on_main(o) || o->opened.instrument) return false;
+    if (!open_beside(&o->opened, folder ? folder : "", rate, ID, RATES)) return false;
+    begin(o);
+    return true;
 }
 
 static void reset(const struct plugin *plugin)
 {
     struct own *o = own(plugin);
-    if (!o->instrument) return;
-    jawari_reset(o->instrument);
+    if (!o->opened.instrument) return;
+    jawari_reset(o->opened.instrument);
     begin(o);
 }
 
@@ -146,8 +114,8 @@ static void hear(struct own *o)
     for (int n = 0; n < ALL; n++) {
         if (!atomic_exchange(&o->waits[n], false)) continue;
         double value = atomic_load(&o->value[n]);
-        if (n < DIALS) jawari_turn(o->instrument, n, value);
-        else if (value > -0.5) jawari_take(o->instrument, (int32_t)(value + 0.5));
+        if (n < DIALS) jawari_turn(o->opened.instrument, n, value);
+        else if (value > -0.5) jawari_take(o->opened.instrument, (int32_t)(value + 0.5));
     }
 }
 
@@ -258,19 +226,23 @@ struct now { struct own *own; float *left, *right; uint32_t done, frames; };
 
 static void render(struct now *now, uint32_t to)
 {
-    if (to > now->done) jawari_run(now->own->instrument, (int32_t)(to - now->done), now->left + now->done, now->right + now->done);
+    if (to > now->done) jawari_run(now->own->opened.instrument, (int32_t)(to - now->done), now->left + now->done, now->right + now->done);
     if (to > now->done) now->done = to;
+}
+
+static void hand_on(struct now *now, uint32_t frame, const uint8_t *data, int32_t size)
+{
+    for (;;) {
+        uint32_t at = frame > now->done ? frame - now->done : 0;
+        if (jawari_send(now->own->opened.instrument, (int32_t)at, data, size) || now->done >= now->frames) return;
+        render(now, at ? frame : now->done + 1); /* more messages than can wait: play what is before them */
+    }
 }
 
 static void send(struct now *now, uint32_t frame, int status, int first, int second)
 {
     uint8_t data[3] = {(uint8_t)status, (uint8_t)first, (uint8_t)second};
-    int32_t size = (status & 0xe0) == 0xc0 ? 2 : 3;
-    for (;;) {
-        uint32_t at = frame > now->done ? frame - now->done : 0;
-        if (jawari_send(now->own->instrument, (int32_t)at, data, size) || now->done >= now->frames) return;
-        render(now, at ? frame : now->done + 1); /* more messages than can wait: play what is before them */
-    }
+    hand_on(now, frame, data, (status & 0xe0) == 0xc0 ? 2 : 3);
 }
 
 static uint8_t share(double value) { return (uint8_t)(fmin(fmax(value, 0.0), 1.0) * 127.0 + 0.5); }
@@ -351,6 +323,7 @@ static void obey(struct now *now, const struct head *head)
 {
     const struct note *note = (const struct note *)head;
     const struct midi *midi = (const struct midi *)head;
+    const struct sysex *whole = (const struct sysex *)head;
     const struct parameter *told = (const struct parameter *)head;
     uint32_t at = head->time;
     if (head->space) return;
@@ -360,6 +333,7 @@ static void obey(struct now *now, const struct head *head)
     } else if (head->type == NOTE_OFF || head->type == NOTE_CHOKE) end(now, note);
     else if (head->type == EXPRESSION) express(now, (const struct expression *)head);
     else if (head->type == MIDI) send(now, at, midi->data[0], midi->data[1], midi->data[2]);
+    else if (head->type == SYSEX && whole->data && whole->size <= LONGEST) hand_on(now, at, whole->data, (int32_t)whole->size);
     else if (head->type == PARAMETER) {
         render(now, at < now->frames ? at : now->frames);
         move(now->own, told->number, told->value);
@@ -370,7 +344,7 @@ static void obey(struct now *now, const struct head *head)
 static int32_t process(const struct plugin *plugin, const struct block *block)
 {
     struct own *o = own(plugin);
-    if (!on_audio(o) || !o->instrument || block->outs < 1 || block->out->channels < 2 || !block->out->singles) return FAILED;
+    if (!on_audio(o) || !o->opened.instrument || block->outs < 1 || block->out->channels < 2 || !block->out->singles) return FAILED;
     struct now now = {o, block->out->singles[0], block->out->singles[1], 0, block->frames};
     hear(o);
     uint32_t count = block->events ? block->events->count(block->events) : 0;
@@ -404,7 +378,7 @@ static bool note_get(const struct plugin *plugin, uint32_t n, bool in, struct no
 
 static uint32_t late(const struct plugin *plugin)
 {
-    return own(plugin)->instrument ? (uint32_t)jawari_latency(own(plugin)->instrument) : 0;
+    return own(plugin)->opened.instrument ? (uint32_t)jawari_latency(own(plugin)->opened.instrument) : 0;
 }
 
 static const void *extension(const struct plugin *plugin, const char *name)
@@ -435,7 +409,7 @@ static void destroy(const struct plugin *plugin)
     free(own(plugin));
 }
 
-static bool start(const struct plugin *plugin) { return own(plugin)->instrument != NULL; }
+static bool start(const struct plugin *plugin) { return own(plugin)->opened.instrument != NULL; }
 
 static void nothing(const struct plugin *plugin) { (void)plugin; }
 

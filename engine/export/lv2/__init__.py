@@ -45,8 +45,8 @@ def write(order: Export, folder: Path) -> None:
     (work / CODE).write_bytes(order.code)
     (work / "jawari.h").write_text(header(order.rack, order.dials, order.rates), encoding="utf-8")
     (work / "shape.h").write_text(shape(order), encoding="utf-8")
-    for source in ("interface.h", "plugin.c"):
-        (work / source).write_bytes((ROOM / "lv2" / source).read_bytes())
+    for source in (ROOM / "opening.h", ROOM / "lv2" / "interface.h", ROOM / "lv2" / "plugin.c"):
+        (work / source.name).write_bytes(source.read_bytes())
     linking.library(order.target, work, [work / "plugin.c", work / CODE], work / binary, "lv2_descriptor")
     (work / binary).rename(folder / binary)
     shutil.rmtree(work)  # with what linkers leave beside a library

@@ -4,60 +4,31 @@
 
 #include "interface.h"
 #include "jawari.h"
+#include "opening.h"
 #include "shape.h"
 
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { EVENTS, LEFT, RIGHT, LATENCY, FIRST_DIAL, PROGRAM = FIRST_DIAL + DIALS, PORTS = PROGRAM + (PARTS > 1) };
 
 static const struct { double scale; float first; } dials[DIALS + 1] = SCALES;
 
+enum { LONGEST = 1024 }; /* bytes of a message: what tunes all keys has about half as many */
+
 struct plugin {
-    jawari *instrument;
-    void *memory, *image;
+    struct opened opened;
     uint32_t midi;
     void *port[PORTS];
     float seen[DIALS + 1]; /* what each dial was last heard to say */
     int32_t program;
 };
 
-static void *content(const char *folder, int32_t *bytes)
-{
-    char path[4096];
-    int length = snprintf(path, sizeof path, "%s/jawari.image", folder);
-    FILE *file = length > 0 && length < (int)sizeof path ? fopen(path, "rb") : NULL;
-    void *read = NULL;
-    long size;
-    if (file && !fseek(file, 0, SEEK_END) && (size = ftell(file)) > 0 && size < INT32_MAX) {
-        rewind(file);
-        read = malloc((size_t)size);
-        if (read && fread(read, 1, (size_t)size, file) != (size_t)size) {
-            free(read);
-            read = NULL;
-        }
-        *bytes = (int32_t)size;
-    }
-    if (file) fclose(file);
-    return read;
-}
-
 static void cleanup(void *instance)
 {
     struct plugin *p = instance;
-    free(p->memory);
-    free(p->image);
+    shut(&p->opened);
     free(p);
-}
-
-static void *refused(struct plugin *p, int32_t why, double rate)
-{
-    if (why == JAWARI_OTHER_RATE) fprintf(stderr, "%s: is not made for %g Hz, but for %s\n", URI, rate, RATES);
-    else fprintf(stderr, "%s: cannot be opened (%d); export it again\n", URI, (int)why);
-    cleanup(p);
-    return NULL;
 }
 
 static void *instantiate(const struct descriptor *own, double rate, const char *bundle, const struct feature *const *features)
@@ -68,15 +39,13 @@ static void *instantiate(const struct descriptor *own, double rate, const char *
         if (!strcmp((*features)->uri, MAP_URI)) map = (*features)->data;
     struct plugin *p = map ? calloc(1, sizeof *p) : NULL;
     if (!p) return NULL;
-    int32_t bytes = 0;
-    p->image = content(bundle, &bytes);
-    int32_t size = p->image ? jawari_size(p->image, bytes, rate) : JAWARI_DAMAGED;
-    if (size < 0) return refused(p, size, rate);
-    p->memory = malloc((size_t)size + 63);
-    if (!p->memory) return refused(p, 0, rate);
-    p->instrument = (jawari *)(((uintptr_t)p->memory + 63) & ~(uintptr_t)63);
-    int32_t result = jawari_open(p->instrument, p->image, bytes, rate);
-    if (result) return refused(p, result, rate);
+    char folder[4096];
+    size_t length = strlen(bundle); /* hosts end it with a slash, or not */
+    int size = snprintf(folder, sizeof folder, "%s%s", bundle, length && bundle[length - 1] == '/' ? "" : "/");
+    if (size < 0 || size >= (int)sizeof folder || !open_beside(&p->opened, folder, rate, URI, RATES)) {
+        cleanup(p);
+        return NULL;
+    }
     p->midi = map->number(map->handle, MIDI_URI);
     for (int n = 0; n < DIALS; n++) p->seen[n] = dials[n].first;
     p->program = FIRST_PROGRAM;
@@ -91,7 +60,7 @@ static void connect(void *instance, uint32_t port, void *data)
 static void activate(void *instance)
 {
     struct plugin *p = instance;
-    jawari_reset(p->instrument);
+    jawari_reset(p->opened.instrument);
     for (int n = 0; n < DIALS; n++) p->seen[n] = dials[n].first;
     p->program = FIRST_PROGRAM;
 }
@@ -102,20 +71,20 @@ static void hear_ports(struct plugin *p) /* a dial that nobody has moved moves n
         const float *dial = p->port[FIRST_DIAL + n];
         if (!dial || *dial == p->seen[n] || *dial != *dial) continue;
         p->seen[n] = *dial;
-        jawari_turn(p->instrument, n, dials[n].scale * (double)*dial);
+        jawari_turn(p->opened.instrument, n, dials[n].scale * (double)*dial);
     }
 #if PARTS > 1
     const float *wanted = p->port[PROGRAM];
     if (!wanted || !(*wanted > -1.5f && *wanted < PARTS - 0.5f)) return;
     int32_t program = (int32_t)(*wanted + (*wanted < 0 ? -0.5f : 0.5f));
-    if (program != p->program && program >= 0) jawari_take(p->instrument, program);
+    if (program != p->program && program >= 0) jawari_take(p->opened.instrument, program);
     p->program = program;
 #endif
 }
 
 static void render(struct plugin *p, uint32_t from, uint32_t to)
 {
-    if (to > from) jawari_run(p->instrument, (int32_t)(to - from), (float *)p->port[LEFT] + from, (float *)p->port[RIGHT] + from);
+    if (to > from) jawari_run(p->opened.instrument, (int32_t)(to - from), (float *)p->port[LEFT] + from, (float *)p->port[RIGHT] + from);
 }
 
 static void run(void *instance, uint32_t frames)
@@ -124,7 +93,7 @@ static void run(void *instance, uint32_t frames)
     const struct sequence *told = p->port[EVENTS];
     uint32_t done = 0;
     hear_ports(p);
-    if (p->port[LATENCY]) *(float *)p->port[LATENCY] = (float)jawari_latency(p->instrument);
+    if (p->port[LATENCY]) *(float *)p->port[LATENCY] = (float)jawari_latency(p->opened.instrument);
     if (!p->port[LEFT] || !p->port[RIGHT]) return;
     const uint8_t *at = (const uint8_t *)(told + 1), *end = told && told->size >= 8 ? at + told->size - 8 : at;
     while (told && end - at >= (ptrdiff_t)sizeof(struct event)) {
@@ -132,9 +101,9 @@ static void run(void *instance, uint32_t frames)
         memcpy(&event, at, sizeof event);
         const uint8_t *data = at + sizeof event;
         if (event.size > (size_t)(end - data)) break;
-        if (event.type == p->midi && event.size <= 3) {
+        if (event.type == p->midi && event.size <= LONGEST) {
             uint32_t frame = event.frame <= done ? done : event.frame < frames ? (uint32_t)event.frame : frames;
-            while (!jawari_send(p->instrument, (int32_t)(frame - done), data, (int32_t)event.size) && done < frames) {
+            while (!jawari_send(p->opened.instrument, (int32_t)(frame - done), data, (int32_t)event.size) && done < frames) {
                 uint32_t to = frame > done ? frame : done + 1; /* more messages than can wait: play what is before them */
                 render(p, done, to);
                 done = to;

@@ -41,6 +41,7 @@ SYSTEMS = {
 KEYS = (36, 96)  # that a page has if nothing else is asked for: low strings have so many modes that they weigh most
 ANYWHERE = System("browsers", "", (), "", "", TRIED)
 SCRIPTS = {"data.js": "data", "jawari.js": "script"}
+FALLBACK = "plain.js"  # is fetched where it is needed only: half of all code
 
 
 def write(order: Export, folder: Path) -> None:
@@ -51,6 +52,7 @@ def write(order: Export, folder: Path) -> None:
     (folder / "page.css").write_text(page.style, encoding="utf-8")
     for name, what in SCRIPTS.items():
         (folder / name).write_text(getattr(page, what), encoding="utf-8")
+    (folder / FALLBACK).write_text(page.fallback, encoding="utf-8")
     (folder / "LICENSE").write_text(licence(), encoding="utf-8")
     (folder / "README.md").write_text(readme(order), encoding="utf-8")
 
@@ -58,8 +60,9 @@ def write(order: Export, folder: Path) -> None:
 def write_single(order: Export, file: Path) -> None:
     """The same as one file."""
     page = WebPage(order)
-    inside = "".join(f"<script>\n{getattr(page, what)}</script>\n" for what in SCRIPTS.values())
-    assert inside.count("</script") == len(SCRIPTS)
+    scripts = (page.data, page.fallback, page.script)
+    inside = "".join(f"<script>\n{script}</script>\n" for script in scripts)
+    assert inside.count("</script") == len(scripts)
     terms = f"<!--\n{licence().replace('--', '- -')}-->\n"
     file.write_text(page.html(f"<style>\n{page.style}</style>", inside) + terms, encoding="utf-8")
 
@@ -83,7 +86,17 @@ class WebPage:
     @cached_property
     def data(self) -> str:
         """The instrument, as a script that gives it to the page."""
-        return f"window.jawariData = {_json(facts(self._order))};\n"
+        code = {kind: text for kind, text in self._facts["code"].items() if kind != "plain"}
+        return f"window.jawariData = {_json(self._facts | {'code': code})};\n"
+
+    @cached_property
+    def fallback(self) -> str:
+        """The code without vectors, as a script that adds it."""
+        return f"window.jawariData.code.plain = {_json(self._facts['code']['plain'])};\n"
+
+    @cached_property
+    def _facts(self) -> dict[str, Any]:
+        return facts(self._order)
 
     def html(self, style: str, scripts: str) -> str:
         """The page, with links to the others or with all of them inside."""
@@ -184,7 +197,8 @@ Open `index.html`, as a file or from any server: it plays in the browser itself,
 needs neither a network nor Python. What it plays is what `jawari play` plays, to the last bit.
 
 - `index.html`, `page.css`, `jawari.js`: the page. Keep the files together.
-- `data.js`: the renderer as WebAssembly, with vectors and without, and the instruments. It opens as such only.
+- `data.js`: the renderer as WebAssembly, and the instruments. `plain.js`: the renderer for browsers without vectors in
+  WebAssembly, which ask for it. They open as such only.
 
 In a page of your own, with both scripts and after a click:
 

@@ -89,7 +89,7 @@ def hand_over(p: Stage, d: Desk, begun: int, frames: int) -> None:
             break
         sample = max(sample, at)
         obey_flags(p, d, first, sample)  # if there are any, they were up before this event came
-        if not room(d):
+        if not room(d, 1):
             break
         obey(p, d, sample, take(p.inlets[first].ring), is_stale(p, begun, due, at))
         p.gauges.events += 1

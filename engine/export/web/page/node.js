@@ -24,11 +24,25 @@ async function unpacked(text) {
   return new Uint8Array(await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
 }
 
+const here = document.currentScript?.src || document.baseURI;
+
+// Another script from where this one lies.
+function added(name) {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = new URL(name, here);
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(`${name} is not beside the page: keep its files together.`));
+    document.head.append(script);
+  });
+}
+
 // What a renderer is made of: the code for this browser, and the image.
 async function partsOf(data) {
   const { places } = data;
   const image = await unpacked(data.image);
   for (const kind of ["simd", "plain"]) {
+    if (!(kind in data.code)) await added(`${kind}.js`);
     const code = await unpacked(data.code[kind]);
     if (WebAssembly.validate(code)) return { kind, code, image, places: { ...places, stack: data.stacks[kind] } };
   }
