@@ -63,7 +63,7 @@ def test_the_barrier_is_dragged_and_saved(page: Any, program: Editing) -> None:
     page.wait_for_timeout(200)
     said = entry(page, "barrier.height").input_value()
     page.locator("#save").click()
-    page.locator("#ask-name").fill("my dragged sitar-string")
+    page.locator("#ask-name").fill("my dragged sitar")
     page.locator("#ask-yes").click()
     until(lambda: (program.presets / "my dragged sitar.yaml").exists(), "nothing was saved")
     text = (program.presets / "my dragged sitar.yaml").read_text(encoding="utf-8")
