@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from engine.live.meter import Reading
 from engine.live.player import Integers
-from engine.synth.capture import HEAD, LAP, PICTURE, STEP, Pictures
+from engine.synth.capture import HEAD, LAP, STEP, Pictures
+from engine.synth.likeness import PICTURE, ROLES
 from engine.synth.strings import SHAPES
 
 LOOK, FILM, METER, SOUND = range(4)
@@ -33,6 +34,7 @@ def layout() -> dict[str, Any]:
         "head": list(HEAD),
         "picture": list(PICTURE),
         "shapes": list(SHAPES),
+        "roles": list(ROLES),
         "meter": list(METERS),
         "column": COLUMN,
         "blocks": BLOCKS,

@@ -20,15 +20,16 @@ from numpy.typing import NDArray
 
 from engine.compiled import now
 from engine.errors import EngineError
+from engine.layout import seen
 from engine.live.player import Player
 from engine.preset.loader import Preset
 from engine.synth.bank import Designed, Setup, design
 from engine.synth.image import designed_or_kept
 from engine.synth.instrument import Instrument
 from engine.synth.keys import design_key
-from engine.synth.memory import FREE, KEYS
+from engine.synth.memory import FREE, KEYS, Joint
 from engine.synth.shaping import Making
-from engine.synth.strings import GOES_ON, SHAPE_OF
+from engine.synth.strings import SHAPE_OF
 from engine.units import db_to_gain
 
 REST = 0.3  # s that nothing is wished for before keys are rehearsed
@@ -38,7 +39,7 @@ ONCE = 4  # keys that are designed between two looks at newer wishes
 MIDDLE = 54  # a key that is heard where none sounds
 
 Gains = NDArray[np.float64]
-Kind = tuple[int, float, int]
+Kind = tuple[int, float, int, int]
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,8 @@ class Workshop:
     def _prepare(self, setup: Setup, near: list[int]) -> bool:
         """Design all keys, the nearest first; what is designed is not designed again. False if a newer wish came."""
         preset, rate = setup.preset, setup.sample_rate * setup.oversample
+        if preset.assembly is not None:  # whose keys are designed together
+            return not self._stale()
         order = sorted(range(KEYS), key=lambda key: min(abs(key - other) for other in near))
         self._held = []
         for n, key in enumerate(order):
@@ -222,15 +225,24 @@ class Workshop:
         for instrument in self._player.instruments():
             voices = instrument.machine.voices
             keys |= {int(key) for key in voices.key[voices.state != FREE]}
+            keys |= fingers(instrument)
         return sorted(keys)
 
 
 def kind_of(instrument: Instrument) -> Kind:
     """What two designs must have in common so that strings go on (takeover.py)."""
-    m = instrument.machine
-    return int(SHAPE_OF[int(m.model)]), float(m.rate), int(m.oversample)
+    m, assembly = instrument.machine, instrument.preset.assembly
+    directions = 0 if assembly is None else len(assembly.body.directions)
+    return int(SHAPE_OF[int(m.model)]), float(m.rate), int(m.oversample), directions
 
 
 def goes_on(old: Instrument, new: Instrument) -> bool:
-    """Whether strings of one go on in the other; those of some models never do."""
-    return kind_of(old) == kind_of(new) and bool(GOES_ON[int(old.machine.model)] and GOES_ON[int(new.machine.model)])
+    """Whether strings of one go on in the other."""
+    return kind_of(old) == kind_of(new)
+
+
+def fingers(instrument: Instrument) -> set[int]:
+    """Keys that are held on strings of many frets: who lets go of one goes on at the one before."""
+    where = int(instrument.machine.joint)
+    lines = seen(Joint, instrument.address + where).lines if where else ()
+    return {int(key) for line in lines for key in line.keys[: int(line.fingers)]}

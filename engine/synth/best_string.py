@@ -35,7 +35,7 @@ class BestParts(NamedTuple):
 
 
 NAME, PARTS, DESIGN = "best", BestParts, modal.Design
-SHAPE, GOES_ON = modal_string.SHAPE, True  # the two go on in each other
+SHAPE = modal_string.SHAPE  # the two go on in each other
 # What a voice has for itself; of this, what is made anew for every note and so need not be kept for a key.
 OWN = (
     *("c.forward", "c.backward", "c.inject", "c.spread", "c.grip", "c.response", "c.height", "c.spring"),

@@ -16,7 +16,7 @@ from engine.physics.network.counterparts import leave
 from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Flock, Island, Resonators, island
 from engine.physics.network.metered import moving
 from engine.physics.network.stepping import drive_on, rest_from, step, sway
-from engine.synth import landing, strips, zones
+from engine.synth import crossing, landing, strips, zones
 from engine.synth import network_string as strings
 from engine.synth.memory import FADING, FREE, GLIDE, PULSED, PULSES, RELEASED, TO_BODY, TO_STRINGS, Joint, Machine
 from engine.synth.movable import TO_GAIN
@@ -72,6 +72,15 @@ def rings(m: Machine) -> bool:
 
 
 @native
+def make_way(m: Machine) -> None:
+    """A note begins: what another design goes on with is over, even if it has not faded yet."""
+    if crossing.leaves(m):
+        j = strings.joint(m)
+        crossing.clear_out(m)
+        quell(j, island(address(m) + j.island))
+
+
+@native
 def begin(m: Machine, v: int) -> None:
     """A note has begun: the body follows its channel."""
     j, body = strings.joint(m), m.voices[m.slots]
@@ -79,7 +88,7 @@ def begin(m: Machine, v: int) -> None:
     if j.awake == 0:
         j.awake, j.calm, j.most = 1, 0, 0.0
         body.gain = body.next_gain = aimed(m, body.channel, TO_GAIN)
-        body.moving = 0
+        body.moving = body.rising = 0
         strips.begin(m, m.slots)
     else:
         set_moving(m, m.slots)
@@ -181,6 +190,8 @@ def run(m: Machine, j: Joint, first: int, steps: int) -> None:
                 out[t, p] = b.heard[2, p] if radiates else b.force[0]
     rest_from(base)
     level(m, j, first, steps)
+    if m.voices[m.slots].rising or crossing.leaves(m):
+        crossing.fade(m, steps)
     add(m, j, first, steps)
 
 
@@ -250,6 +261,8 @@ def add(m: Machine, j: Joint, first: int, steps: int) -> None:
 def look_around(m: Machine) -> int:
     """Which voices have fallen silent, whether something has gone wild, whether all may sleep; how many sound."""
     j, sounding = strings.joint(m), 0
+    if crossing.is_gone(m):
+        make_way(m)
     if j.awake == 0:
         return 0
     i = island(address(m) + j.island)

@@ -8,8 +8,7 @@ A block is cut where a picture is due, which changes no bit of it. Two kinds are
 - a film of the string in focus, picture by picture from the pluck on that it waits for; its memory has one owner at a
   time.
 
-A picture is a row of float32: what `PICTURE` lists, then the shape (modes, or displacements of nodes), then the forces
-at the contact points.
+What a picture says is in likeness.py.
 """
 
 from __future__ import annotations
@@ -23,29 +22,33 @@ from engine.compiled import entry, inlined, load_acquire, native, read_shared, s
 from engine.elementary import exp2
 from engine.layout import Arena, Integers, Singles, inside, lay, record, seen, size_of
 from engine.opened import address, at
-from engine.synth import strings
+from engine.synth.likeness import (
+    FACTS,
+    MOST_POINTS,
+    MOST_SHAPE,
+    answering,
+    body_picture,
+    lane_picture,
+    members,
+    voice_picture,
+)
 from engine.synth.memory import FREE, PARTS, PLAYING, Desk, Machine, desk, machine
 from engine.synth.mixing import mix
 from engine.synth.ring import head
 from engine.synth.routing import welcome
 
-# What a picture says of its string before the shape, in this order; its kind is one of strings.SHAPES.
-PICTURE = (
-    *("part", "voice", "key", "channel", "state", "kind", "size", "points"),
-    *("kinetic", "potential", "stored", "lift", "semitones", "fade", "gain", "focus"),
-)
 # What a look, or a film's head, says before its pictures.
 HEAD = ("strings", "clock", "laps", "rate", "period", "phase", "step", "kind")
 LAP = 1 << 24  # samples: a float32 counts no further
 LOOKS = 4  # slots
-MOST_STRINGS, MOST_SHAPE, MOST_POINTS = 24, 256, 64
+MOST_STRINGS = 48
 PICTURES, STEP = 512, 2  # of a film: how many, and samples between them
 LOOK_RATE = 60.0  # Hz
 HEARD = 1 << 14  # samples of the mix that are kept for a spectrum
 EMPTY, ARMED, FILLING, FULL = range(4)  # of a film, whose memory is the audio thread's while it is armed or filling
 
-_HEAD, _PICTURE = len(HEAD), len(PICTURE)
-LARGEST_PICTURE = _PICTURE + MOST_SHAPE + MOST_POINTS
+_HEAD = len(HEAD)
+LARGEST_PICTURE = FACTS + MOST_SHAPE + MOST_POINTS
 SLOT = _HEAD + MOST_STRINGS * LARGEST_PICTURE
 
 
@@ -59,6 +62,8 @@ class Capture:
     film: Integers = inside(8)  # its state
     watching: int  # 1 while somebody does; like what follows written by Python at any time
     focus: int  # the key of the string that the stroboscope follows; -1: the one that began last
+    string: int  # which of a key's strings that is, or of those that answer
+    pace: float  # Hz, of one that answers; 0: the key's own
     slip: float  # periods by which each look is later
     length: int  # pictures that a film has
     next: float  # sample at which the next look is due
@@ -168,6 +173,8 @@ def look(c: Capture, d: Desk) -> None:
         if d.parts[s].state[0] == PLAYING:
             rate = machine(d.parts[s].machine).rate / machine(d.parts[s].machine).oversample
     period = period_of(machine(d.parts[part].machine), voice) if part >= 0 else rate / LOOK_RATE
+    if c.pace > 0.0:
+        period = rate / c.pace
     whole = max(float(int(rate / LOOK_RATE / period + 0.5)), 1.0)
     if c.next < d.clock - rate:  # nobody has watched for a while
         c.next = float(d.clock)
@@ -177,11 +184,9 @@ def look(c: Capture, d: Desk) -> None:
         end, count = _HEAD, 0
         for s in range(PARTS):
             if d.parts[s].state[0] == PLAYING:
-                m = machine(d.parts[s].machine)
-                for v in range(m.slots):
-                    if m.voices[v].state != FREE and count < MOST_STRINGS:
-                        end += picture(m, v, slot[end:], s, s == part and v == voice)
-                        count += 1
+                chosen = voice if s == part else -1
+                found, length = everybody(c, machine(d.parts[s].machine), s, chosen, slot[end:], MOST_STRINGS - count)
+                count, end = count + found, end + length
         slot[0] = count
         store_release(c.written, 0, c.written[0] + 1)
     else:
@@ -189,26 +194,34 @@ def look(c: Capture, d: Desk) -> None:
     c.next += period * (whole + c.slip)
 
 
+@native
+def everybody(c: Capture, m: Machine, part: int, chosen: int, slot: Any, room: int) -> Any:
+    """Pictures of all strings of an instrument, and of its body, as many as there is room for; how many, how long.
+
+    `chosen`: the voice that is followed, unless it is a string that answers.
+    """
+    end, count, answers = 0, 0, answering(m)
+    for v in range(m.slots):
+        for n in range(members(m, v) if m.voices[v].state != FREE else 0):
+            if count < room:
+                own = v == chosen and c.pace == 0.0 and n == min(c.string, members(m, v) - 1)
+                end += voice_picture(m, v, n, slot[end:], part, own)
+                count += 1
+    for s in range(answers):
+        if count < room:
+            end += lane_picture(m, s, slot[end:], part, c.pace > 0.0 and s == c.string)
+            count += 1
+    if m.joint and count < room:
+        end += body_picture(m, slot[end:], part)
+        count += 1
+    return count, end
+
+
 @inlined
 def begin(slot: Any, clock: Any, rate: Any, period: Any, kind: Any) -> None:
     """The head, in the order of HEAD."""
     slot[0], slot[1], slot[2], slot[3] = 0.0, clock % LAP, clock // LAP, rate
     slot[4], slot[5], slot[6], slot[7] = period, (clock % period) / period, STEP, kind
-
-
-@native
-def picture(m: Machine, v: int, row: Any, part: int, focus: int) -> int:
-    """One string into a row, in the order of PICTURE; how many numbers that took."""
-    voice = m.voices[v]
-    kinetic, potential, stored = strings.energy(m, v)
-    row[0], row[1], row[2], row[3] = part, v, voice.key, voice.channel
-    row[4], row[5] = voice.state, strings.SHAPE_OF[m.model]
-    row[8], row[9], row[10], row[11] = kinetic, potential, stored, voice.lift
-    row[12], row[13], row[14], row[15] = voice.semitones, voice.fade, voice.gain, focus
-    size = strings.picture(m, v, row[_PICTURE : _PICTURE + MOST_SHAPE])
-    points = strings.pushes(m, v, row[_PICTURE + size : _PICTURE + size + MOST_POINTS])
-    row[6], row[7] = size, points
-    return _PICTURE + size + points
 
 
 # --- the film ---------------------------------------------------------------------------------------------------------
@@ -243,7 +256,11 @@ def expose(c: Capture, d: Desk) -> None:
         if c.taken == 0:
             begin(c.frames, d.clock, m.rate / m.oversample, period_of(m, voice), 1)
         start = _HEAD + c.taken * LARGEST_PICTURE
-        picture(m, voice, c.frames[start : start + LARGEST_PICTURE], part, 1)
+        row = c.frames[start : start + LARGEST_PICTURE]
+        if c.pace > 0.0 and c.string < answering(m):
+            lane_picture(m, c.string, row, part, 1)
+        else:
+            voice_picture(m, voice, min(c.string, members(m, voice) - 1), row, part, 1)
         c.taken += 1
         c.frames[0] = c.taken
     c.due = d.clock + STEP
@@ -347,7 +364,7 @@ class Watcher:
 
 def _one(row: Pictures) -> int:
     """Numbers of a picture."""
-    return _PICTURE + int(row[6]) + int(row[7])
+    return FACTS + int(row[6]) + int(row[7])
 
 
 def _length(slot: Pictures) -> int:

@@ -69,6 +69,8 @@ def note_on(m: Machine, channel: int, key: int, velocity: int) -> None:
     """
     if m.keys[key].ready == 0:
         return
+    if m.joint:
+        bridged.make_way(m)
     place, slurred = frets.place_of(m, channel, key), 0.0
     line = m.keys[place].line
     chosen = frets.voice_on(m, line) if line else sounding(m, channel, key)

@@ -34,7 +34,7 @@ class GridParts(NamedTuple):
 
 
 NAME, PARTS, DESIGN = "fd", GridParts, fd.Design
-SHAPE, GOES_ON = "nodes", True  # what a string of this model passes on, and goes on from: from one end to the other
+SHAPE = "nodes"  # what a string of this model passes on, and goes on from: from one end to the other
 # What a voice has for itself; of this, what is made anew for every note and so need not be kept for a key.
 OWN = (
     *("c.stencil.now", "c.stencil.before", "c.stencil.far", "c.meter.elastic", "c.ports.inject", "c.surface.height"),

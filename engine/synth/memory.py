@@ -206,6 +206,7 @@ class Joint:
     awake: int  # 1: something in it moves
     calm: int  # looks in a row
     most: float  # J that moved in it since it woke
+    leaves: int  # 1: another design goes on with all of it, and it fades away (crossing.py)
     gain: float
     listens: int  # TO_BODY | TO_STRINGS | TO_FORCE
     spare: int  # bytes from the machine's start to room for the strings of a voice that goes on at another length

@@ -36,7 +36,7 @@ class ModalParts(NamedTuple):
 
 
 NAME, PARTS, DESIGN = "modal", ModalParts, modal.Design
-SHAPE, GOES_ON = "modes", True  # what a string of this model passes on, and goes on from: by their numbers
+SHAPE = "modes"  # what a string of this model passes on, and goes on from: by their numbers
 # What a voice has for itself; of this, what is made anew for every note and so need not be kept for a key.
 OWN = (
     *("c.forward", "c.backward", "c.inject", "c.spread", "c.spring", "t.strike", "s"),

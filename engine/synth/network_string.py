@@ -51,7 +51,7 @@ class ChoirDesign(NamedTuple):
 
 
 NAME, PARTS, DESIGN = "network", ChoirParts, ChoirDesign
-SHAPE, GOES_ON = modal_string.SHAPE, False  # a choir rings out where it is: what it stands on would not come along
+SHAPE = modal_string.SHAPE
 OWN, BLANK = ("block",), ()
 
 
@@ -430,10 +430,9 @@ def energy(m: Machine, v: Any) -> Any:
 
 
 @native
-def shape(m: Machine, v: Any, ago: Any, out: Any) -> Any:
-    """The newest amplitudes of the first string in its first plane, as many as there is room for; how many."""
-    s, count = at_place(of_voice(m, v), 0), 0
-    wave, y = s.recipe.wave, s.bank.even
+def outline(s: Strand, out: Any) -> Any:
+    """The newest amplitudes of a string in its first plane, as many as there is room for; how many."""
+    wave, y, count = s.recipe.wave, s.bank.even, 0
     while count < min(wave.size, out.size) and (wave[count] > wave[count - 1] if count else wave[0] > 0.0):
         out[count] = y[count]
         count += 1
@@ -441,13 +440,6 @@ def shape(m: Machine, v: Any, ago: Any, out: Any) -> Any:
 
 
 @native
-def picture(m: Machine, v: Any, out: Any) -> Any:
-    """Its shape for whoever looks on; how many numbers."""
-    return shape(m, v, 0, out)
-
-
-@native
-def pushes(m: Machine, v: Any, out: Any) -> Any:
-    """What the obstacles under its first string push with; how many numbers."""
-    p = at_place(of_voice(m, v), 0).points
-    return summed(p.force[: p.obstacles], out)
+def pressing(s: Strand, out: Any) -> Any:
+    """What obstacles under a string push with; how many numbers."""
+    return summed(s.points.force[: s.points.obstacles], out)

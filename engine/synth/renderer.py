@@ -12,6 +12,7 @@ from engine.opened import address
 from engine.synth import bridged, circuit, decimate, idle, output, room
 from engine.synth.control import take_events
 from engine.synth.crew import gather, is_held, is_ours, share
+from engine.synth.crossing import leaves
 from engine.synth.memory import FADING, FREE, TICK, Machine, machine
 from engine.synth.ring import head
 from engine.synth.strips import add
@@ -80,9 +81,11 @@ def bring_out(m: Machine, target: Any) -> None:
 @native
 def finish(m: Machine, target: Any) -> None:
     """m.base through the output stage; where all voices fade or are gone, what its DC blocker holds goes with them."""
-    drop, calm, state, base = m.fade * m.oversample, not rings(m), m.finished, m.base
+    drop, state, base = m.fade * m.oversample, m.finished, m.base
+    leaving = leaves(m) and m.room.awake == 0
+    calm = leaving or not rings(m)
     for v in range(m.slots):
-        calm &= m.voices[v].state == FREE or m.voices[v].state == FADING
+        calm &= m.voices[v].state == FREE or m.voices[v].state == FADING or leaving
     if not calm:
         state.mean[state.mean.size - 1] = 1.0 + drop * m.latency  # the fade comes out so much later
         output.finish(m.finish, state, base[: target.shape[0]], target)

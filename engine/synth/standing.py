@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 
 from engine.layout import Arena, Rows, lay, rows_of, seen, size_of
 from engine.physics.network.bodies import playable
 from engine.physics.network.gathering import gather
 from engine.physics.network.memory import GONE, NOBODY, Island
-from engine.physics.network.parts import Hammer
+from engine.physics.network.parts import Body, Hammer, Strung
 from engine.physics.network.weaving import Writers, put, standing
 from engine.preset.assembly import MANNERS, Assembly
 from engine.preset.loader import Preset
@@ -74,6 +77,19 @@ def check_lines(keys: Rows[KeyRow], own: KeyStrings, lines: int) -> None:
                 raise ValueError("a string of many frets that is not one")
 
 
+def answering(strings: tuple[Strung, ...], body: Body, rate: float) -> dict[str, Any]:
+    """Strings that answer. A knob that turns hardly ever is theirs: what they were designed to last is kept."""
+    try:
+        return _answering(strings, body, rate)
+    except TypeError:  # a barrier of somebody's own that cannot be compared
+        return gather(strings, body, rate, min(BAND, 0.45 * rate))
+
+
+@lru_cache(maxsize=2)
+def _answering(strings: tuple[Strung, ...], body: Body, rate: float) -> dict[str, Any]:
+    return gather(strings, body, rate, min(BAND, 0.45 * rate))
+
+
 def lay_joint(
     arena: Arena,
     writers: Writers,
@@ -93,7 +109,7 @@ def lay_joint(
     one_way = assembly.coupling != "two-way"
     whole = standing(body, hammers, rate, one_way)
     whole["frame" if one_way else "bridge"]["flying"] = np.full(len(hammers), GONE, np.int64)
-    flock = gather(assembly.sympathetic, body, rate, min(BAND, 0.45 * rate)) if assembly.sympathetic else {}
+    flock = answering(assembly.sympathetic, body, rate) if assembly.sympathetic else {}
     whole |= {
         "flocks": int(bool(flock)),
         "flock": flock,

@@ -26,7 +26,6 @@ MODELS: dict[str, int] = {file.NAME: number for number, file in enumerate(FILES)
 GROUPS: tuple[type, ...] = tuple(file.PARTS for file in FILES)
 SHAPES = tuple(dict.fromkeys(file.SHAPE for file in FILES))
 SHAPE_OF = np.array([SHAPES.index(file.SHAPE) for file in FILES])  # what strings pass on
-GOES_ON = np.array([file.GOES_ON for file in FILES])  # whether to another design of themselves, whose shape is alike
 
 
 class KeyStrings(NamedTuple):

@@ -21,7 +21,6 @@ from engine.synth.capture import (
     LARGEST_PICTURE,
     LOOKS,
     MOST_STRINGS,
-    PICTURE,
     PICTURES,
     STEP,
     Watcher,
@@ -29,6 +28,7 @@ from engine.synth.capture import (
 )
 from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
+from engine.synth.likeness import PICTURE
 from engine.synth.routing import hand_on
 
 FRAMES, BLOCK = 9600, 128
@@ -224,11 +224,11 @@ def test_the_sound_is_kept_for_a_spectrum() -> None:
 
 def test_more_strings_than_fit_are_left_out_and_nothing_is_written_behind() -> None:
     seats, watcher = Seats(2), Watcher()
-    instrument = Instrument(SMALL["modal"], RATE, polyphony=40)
+    instrument = Instrument(SMALL["modal"], RATE, polyphony=60)
     seats.put_on(0, instrument, on_all_channels=True)
     out = np.zeros((6000, 2), np.float32)
     play_watched(seats.address, watcher.address, 0, 0)
-    for key in range(30, 70):
+    for key in range(30, 90):
         hand_on(seats.address, 0, midi.packed(*on(key)))
     watcher.watch(True)
     play_watched(seats.address, watcher.address, len(out), out.ctypes.data)

@@ -26,7 +26,7 @@ from engine.export.web.doors import WEB_DOORS
 from engine.export.web.wasm import module_of
 from engine.layout import fields_of
 from engine.preset.rack import Part
-from engine.synth import capture
+from engine.synth import capture, likeness
 from engine.synth.ensemble import design_part
 from engine.versions import VERSION
 
@@ -154,9 +154,9 @@ def places() -> dict[str, Any]:
         "looks": capture.LOOKS,
         "slot": capture.SLOT,
         "head": len(capture.HEAD),
-        "picture": len(capture.PICTURE),
-        "size": capture.PICTURE.index("size"),
-        "points": capture.PICTURE.index("points"),
+        "picture": len(likeness.PICTURE),
+        "size": likeness.PICTURE.index("size"),
+        "points": likeness.PICTURE.index("points"),
         "largest": capture.LARGEST_PICTURE,
         "kinds": {"look": frames.LOOK, "film": frames.FILM},
         "states": {"empty": capture.EMPTY, "armed": capture.ARMED, "full": capture.FULL},

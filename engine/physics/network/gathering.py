@@ -40,6 +40,7 @@ def gather(strings: Sequence[Strung], body: Body, rate: float, band: float = inf
         "rows": side_by_side(
             (rows, modes), [s.bank.rows[:rows, :modes] * np.sqrt(s.bank.spread[:modes]) for s in strands]
         ),
+        "scale": side_by_side((modes,), [np.sqrt(s.bank.spread[:modes]) for s in strands]),
         "response": side_by_side((rows, rows), [s.bank.response[:rows, :rows] for s in strands]),
         "ahead": side_by_side((rows, rows), [s.bank.ahead[:rows, :rows] for s in strands]),
         "touched": np.zeros(2, np.int64),

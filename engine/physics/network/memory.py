@@ -171,7 +171,8 @@ class Flock:
     reach: Integers  # [lanes / 8] modes of the longest of each eight
     forward: Matrix  # [M, lanes]
     backward: Matrix
-    rows: Cube  # [K + 1, M, lanes]: points, then the end; of modes that are scaled by the root of their spread
+    rows: Cube  # [K + 1, M, lanes]: points, then the end; of modes that are scaled by the root of their spread,
+    scale: Matrix  # [M, lanes] m, which is this
     response: Cube  # [K + 1, K + 1, lanes]
     ahead: Cube  # [K + 1, K + 1, lanes]: the same a step later
     even: Matrix
