@@ -35,8 +35,12 @@ from virtual_card import jack_server, missing
 from engine.profiling.computer import computer
 
 RESULT = ROOT / "scripts" / "measured" / "editor.json"
-KEYS = {"sitar-string": (49, 54, 56, 61), "slap-bass": (31, 38, 43, 46)}  # that ring
-KNOBS = {"sitar-string": ("barrier.curvature", 0.5, 0.005, "1/m"), "slap-bass": ("string.loss.s2", 2e-4, 2e-6, "m²/s")}
+KEYS = {"sitar": (38, 45, 50, 61), "sitar-string": (49, 54, 56, 61), "slap-bass": (31, 38, 43, 46)}  # that ring
+KNOBS = {
+    "sitar": ("barrier.curvature", 0.5, 0.005, "1/m"),
+    "sitar-string": ("barrier.curvature", 0.5, 0.005, "1/m"),
+    "slap-bass": ("string.loss.s2", 2e-4, 2e-6, "m²/s"),
+}
 TURNS = 30.0  # Hz
 SLICE = 10.0  # s with a page, then as long without
 BUSY = """

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.commands.common import EPILOG, Commands, Help, UsageError, quantity
-from engine.commands.play import LARGEST_BLOCK, QUITTING, latency_of
+from engine.commands.play import LARGEST_BLOCK, QUITTING, add_cores, check_cores, latency_of
 from engine.ending import carefree
 from engine.errors import MissingPart, PresetError
 from engine.interrupts import stoppable
@@ -46,6 +46,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     p.add_argument("--device", metavar="NAME", help="part of the sound card's name, or its number; none: no card")
     p.add_argument("--sample-rate", metavar="HZ", help="default: the card's own")
     p.add_argument("--block-size", type=int, default=128, metavar="N", help="frames at a time")
+    add_cores(p)
     p.add_argument("--latency", default="low", metavar="T", help="low, high, or a time: what the card may hold back")
     p.add_argument(
         "--midi",
@@ -73,6 +74,7 @@ def _desk(args: argparse.Namespace) -> Outset:
         raise UsageError(f"--port = {args.port}: must be 0 to 65535; 0 takes any that is free")
     if not 8 <= args.block_size <= LARGEST_BLOCK:
         raise UsageError(f"--block-size = {args.block_size}: must be 8 to {LARGEST_BLOCK} frames; try 128")
+    check_cores(args.cores)
     if is_rack(args.preset):
         raise UsageError(f"{args.preset}: is a rack; edit one of its presets")
     complaints = Complaints()
@@ -111,6 +113,7 @@ def _desk(args: argparse.Namespace) -> Outset:
         latency=latency_of(args.latency),
         midi=None if args.midi == ["none"] else args.midi or (),
         virtual=args.virtual,
+        cores=args.cores,
         port=args.port,
         browser=not args.no_browser,
     )

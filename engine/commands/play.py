@@ -110,10 +110,21 @@ def _add_card(p: argparse._ArgumentGroup) -> None:
     p.add_argument("--sample-rate", metavar="HZ", help="default: the card's own")
     p.add_argument("--block-size", type=int, default=128, metavar="N", help="frames at a time")
     p.add_argument("--latency", default="low", metavar="T", help="low, high, or a time: what the card may hold back")
+    add_cores(p)
+    p.add_argument("--channels", type=int, metavar="N", help="of the card; 1 is mono; default: 2 if it has them")
+
+
+def add_cores(p: argparse._ActionsContainer) -> None:
+    """A second core for the voices."""
     p.add_argument(
         "--cores", type=int, default=1, metavar="N", help="2: a second core helps where many strings sound; Linux (1)"
     )
-    p.add_argument("--channels", type=int, metavar="N", help="of the card; 1 is mono; default: 2 if it has them")
+
+
+def check_cores(cores: int) -> None:
+    """Refuse what is neither one nor two."""
+    if cores not in (1, 2):
+        raise UsageError(f"--cores = {cores}: must be 1 or 2")
 
 
 def _add_midi(p: argparse._ArgumentGroup) -> None:
@@ -186,8 +197,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         raise UsageError(f"--seconds = {args.seconds}: must be more than 0")
     if not 8 <= args.block_size <= LARGEST_BLOCK:
         raise UsageError(f"--block-size = {args.block_size}: must be 8 to {LARGEST_BLOCK} frames; try 128")
-    if args.cores not in (1, 2):
-        raise UsageError(f"--cores = {args.cores}: must be 1 or 2")
+    check_cores(args.cores)
     if args.notes and not args.demo:
         raise UsageError("--notes is what --demo plays; add --demo")
     wanted = None if args.sample_rate is None else quantity("--sample-rate", args.sample_rate, "Hz")

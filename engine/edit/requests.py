@@ -66,6 +66,7 @@ TABLE: dict[str, dict[str, Asked]] = {
     # what is edited
     "set": {"path": _PATH, "value": text(20_000), "gesture": whole(0, 1 << 31, 0)},
     "remove": {"path": _PATH},
+    "add": {"path": _PATH, "value": text(2000, ""), "like": whole(-1, 255, -1)},
     "undo": {},
     "redo": {},
     "revert": {},
@@ -76,10 +77,10 @@ TABLE: dict[str, dict[str, Asked]] = {
     "open": {"name": text(64), "lose": yes(False)},
     "save": {"name": text(64), "replace": yes(False)},
     "text": {},
-    "hear": {"name": text(64)},
+    "hear": {"name": text(64), "at": whole(0, 1000, 0)},
     "record": {"on": yes(True)},
     # what is looked at
-    "focus": {"key": whole(-1, 127, -1)},
+    "focus": {"key": whole(-1, 127, -1), "string": whole(0, 15, 0), "pace": number(0.0, 20_000.0, 0.0)},
     "strobe": {"slip": number(-0.5, 0.5)},
     "film": {"length": whole(2, 512, 256)},
     "sound": {"on": yes(True)},

@@ -9,7 +9,6 @@ import webbrowser
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,9 @@ import numpy as np
 
 from engine import cache
 from engine import messages as midi
-from engine.edit import frames, guard, shelf
+from engine.edit import frames, guard
 from engine.edit.cardless import BLOCK, Cardless
+from engine.edit.phrases import Phrases
 from engine.edit.requests import Request
 from engine.edit.server import Page, Server
 from engine.edit.studio import Studio
@@ -28,18 +28,17 @@ from engine.live.audio.locked import lock_memory
 from engine.live.audio.portaudio import JACK
 from engine.live.audio.stream import Stream
 from engine.live.audio.watch import Watch
+from engine.live.helper import Helper
 from engine.live.meter import Meter
 from engine.live.midi.inputs import Inputs
 from engine.live.player import Player
 from engine.live.thread.inlet import offer
-from engine.offline.render import render
 from engine.synth import decimate
 from engine.synth.ensemble import Seats
 from engine.terminal import tell
 
 TURN, LOOK = 0.02, 0.25  # s
 TOKEN = "edit/token"  # in the cache: a page that is open comes back after a restart
-LONGEST_PHRASE = 20.0  # s that is heard of a preset on the shelf
 
 
 @dataclass(frozen=True)
@@ -54,6 +53,7 @@ class Outset:
     latency: float | str
     midi: Sequence[str] | None
     virtual: bool
+    cores: int  # 2: a second one performs some of the voices
     port: int
     browser: bool
 
@@ -74,7 +74,7 @@ class EditSession:
         )
         self._device, self._latency = desk.no_card, 0.0
         self._ports: tuple[str, ...] = ()
-        self._count, self._phrases = 0, dict[str, bytes]()
+        self._count, self._phrases = 0, Phrases()
         offer(self._player.inlet(1), 0, 0, 0)  # compiled or loaded before it matters
 
     def run(self) -> None:
@@ -83,6 +83,12 @@ class EditSession:
             undo.callback(self._studio.close)
             undo.callback(self._server.close)
             watch = self._sound(undo)
+            helper = None
+            if self._desk.cores > 1 and watch is not None:
+                helper = Helper(self._player, self._say)
+                undo.callback(helper.close)
+            elif self._desk.cores > 1:
+                tell("note: no second core: it helps a sound card's thread, and there is none")
             inputs = None
             if self._desk.midi is not None:
                 inputs = Inputs(self._player, self._desk.midi, self._desk.virtual, self._say)
@@ -94,7 +100,7 @@ class EditSession:
             tell("Ctrl-C ends it")
             if self._desk.browser and not _opened(self._server.address):
                 tell("note: no browser could be opened; open this address in one on this machine")
-            self._loop(watch, inputs)
+            self._loop(watch, inputs, helper)
 
     def _sound(self, undo: ExitStack) -> Watch | None:
         card = self._desk.card
@@ -120,7 +126,7 @@ class EditSession:
 
     _inputs: Inputs | None = None
 
-    def _loop(self, watch: Watch | None, inputs: Inputs | None) -> None:
+    def _loop(self, watch: Watch | None, inputs: Inputs | None, helper: Helper | None) -> None:
         self._inputs, looked = inputs, 0.0
         while True:
             time.sleep(TURN)
@@ -131,6 +137,8 @@ class EditSession:
                 if inputs is not None:
                     inputs.tick(may_begin=watch is None or not watch.lost)
                     self._ports = tuple(inputs.names)
+                if helper is not None:
+                    helper.tick()
                 if watch is not None:
                     watch.tick()
                     self._device = "" if watch.lost else str(watch.stream.card)
@@ -167,7 +175,7 @@ class EditSession:
                 "block": self._player.block_size,
             }
         if request.word == "hear":
-            return {"wave": self._phrase(request.fields["name"])}
+            return self._phrases.piece(**request.fields)
         return self._studio.answer(request)
 
     def _hello(self) -> dict[str, Any]:
@@ -197,24 +205,6 @@ class EditSession:
             found.append(frames.meter(self._meter.read(), column, loads))
         return found
 
-    def _phrase(self, name: str) -> str:
-        """A preset's phrase as a sound file, for the page to play; base64 in a line."""
-        import base64
-
-        if name not in self._phrases:
-            from engine.files.wav import Wav
-
-            path = shelf.find(name)
-            preset = shelf.loaded(path)
-            sound = render(preset, _notes(preset), sample_rate=44_100, tail=1.0)[: round(44_100 * LONGEST_PHRASE)]
-            file = BytesIO()
-            whole = (np.clip(sound, -1.0, 1.0) * 32767.0).astype(np.int16)
-            wav = Wav(file, 44_100, sound.shape[1], "16", len(sound), False)
-            wav.write(whole)
-            wav.finish()
-            self._phrases = {**dict(list(self._phrases.items())[-3:]), name: file.getvalue()}
-        return base64.b64encode(self._phrases[name]).decode()
-
     def _say(self, text: str) -> None:
         tell(text)
         self._tell({"event": "said", "text": text})
@@ -223,12 +213,6 @@ class EditSession:
         server = getattr(self, "_server", None)
         if server is not None:
             server.tell(what)
-
-
-def _notes(preset: Any) -> Any:
-    from engine.music.note import PHRASE, parse_notes
-
-    return parse_notes(preset.phrase or PHRASE)
 
 
 def _token() -> str:

@@ -29,20 +29,36 @@ def text_of(path: Path) -> str:
     return read_text(path, MAX_BYTES, PresetError)
 
 
+_cards: dict[str, tuple[tuple[int, int], dict[str, Any]]] = {}  # as they were read last, while their files stay so
+
+
 def listing() -> list[dict[str, Any]]:
     """Every preset with what a card of it shows; of one that cannot be read, why."""
     found = []
     for name, path in known().items():
-        card: dict[str, Any] = {"name": name, "own": name not in shipped()}
         try:
-            preset, _ = load_text(text_of(path), str(path), path.parent)
-            facts = [preset.model, f"{preset.problem.string.length:.3g} m"]
-            card |= {"title": preset.name, "about": preset.about, "scene": scene(preset), "facts": facts}
-            card |= {"family": preset.family, "tags": list(preset.tags)}
-        except PresetError as error:
-            card |= {"title": name, "about": str(error).splitlines()[0], "broken": True}
-        found.append(card)
+            told = path.stat()
+            stamp = told.st_mtime_ns, told.st_size
+        except OSError:
+            continue  # it has gone
+        if name not in _cards or _cards[name][0] != stamp or "broken" in _cards[name][1]:
+            _cards[name] = stamp, _card(name, path)
+        found.append(_cards[name][1])
     return found
+
+
+def _card(name: str, path: Path) -> dict[str, Any]:
+    card: dict[str, Any] = {"name": name, "own": name not in shipped()}
+    try:
+        preset, _ = load_text(text_of(path), str(path), path.parent)
+    except PresetError as error:
+        return {**card, "title": name, "about": str(error).splitlines()[0], "broken": True}
+    facts = [preset.model, f"{preset.problem.string.length:.3g} m"]
+    if preset.assembly is not None:
+        facts = [f"{len(preset.assembly.played)} played", f"{len(preset.assembly.sympathetic)} answer"]
+    drawn = {key: value for key, value in scene(preset).items() if key != "strings"}
+    card |= {"title": preset.name, "about": preset.about, "scene": drawn, "facts": facts}
+    return {**card, "family": preset.family, "tags": list(preset.tags)}
 
 
 def save(name: str, text: str, beside: Path | None, replace: bool) -> Path:

@@ -17,7 +17,7 @@ from engine.edit import frames, shelf
 from engine.edit.errors import AskedError
 from engine.edit.history import History
 from engine.edit.requests import Answer, Request
-from engine.edit.scene import paths, rows, scene
+from engine.edit.scene import groups, rows, scene
 from engine.edit.takes import Takes
 from engine.edit.workshop import Wish, Workshop
 from engine.errors import PresetError
@@ -29,7 +29,7 @@ from engine.preset.files import own_file, own_folder
 from engine.preset.loader import Preset, load_text
 from engine.preset.overrides import made_moot
 from engine.preset.parameters import PARAMETERS
-from engine.preset.schema import KEYS, plain
+from engine.preset.schema import KEYS, LISTED, REPEATED, plain
 from engine.preset.splice import spliced, written
 from engine.preset.tuning import Tuning
 from engine.synth.bank import Setup
@@ -76,7 +76,20 @@ class Studio:
         } | {
             word: getattr(self, f"_{word}")
             for word in (
-                *("set", "remove", "undo", "redo", "revert", "switch", "learn", "presets", "open", "save", "text"),
+                *(
+                    "set",
+                    "remove",
+                    "add",
+                    "undo",
+                    "redo",
+                    "revert",
+                    "switch",
+                    "learn",
+                    "presets",
+                    "open",
+                    "save",
+                    "text",
+                ),
                 *("record", "focus", "strobe", "film"),
             )
         }
@@ -99,6 +112,7 @@ class Studio:
         return {
             "event": "hello",
             "rows": rows(),
+            "groups": groups(),
             "frames": frames.layout(),
             "movable": {p.key: {"name": p.name, "effect": p.effect} for p in PARAMETERS.values()},
             "controllers": {str(number): name for number, name in midi.CONTROLLERS.items()},
@@ -118,9 +132,8 @@ class Studio:
                 "texts": {path: _said(text) for path, text in o.values.texts.items()},
                 "values": {path: _number(value) for path, value in o.values.accepted.items()},
                 "derived": _derived(o.preset),
-                "paths": paths(o.preset, o.values),
-                "scene": scene(o.preset),
-                "lengths": self._lengths(),
+                "counts": {"pickups": 0 if o.preset.assembly else len(o.preset.problem.pickups), **o.values.counts},
+                "scene": scene(o.preset, o.values),
                 "map": [
                     {"source": c.source, "to": c.to, "low": c.low, "high": c.high, "unit": KEYS[c.to].unit}
                     for c in o.preset.controllers
@@ -132,13 +145,6 @@ class Studio:
                 "learning": self._learning,
                 "recording": self.takes.running,
             }
-
-    def _lengths(self) -> list[float]:
-        """Of each key's string, as far as it is known; 0 where the preset's own is meant."""
-        workshop = getattr(self, "workshop", None)
-        if workshop is None or workshop.instrument is None or self._opened.preset.keys != "length":
-            return []
-        return [round(float(length), 5) for length in workshop.instrument.machine.keys.length[: midi.KEYS]]
 
     def _note(self, key: int, velocity: int, channel: int) -> None:
         self._player.send([(midi.NOTE_ON if velocity else midi.NOTE_OFF) | channel, key, velocity or 64], 0, PAGE)
@@ -169,8 +175,8 @@ class Studio:
         o = self._opened
         given = o.values.texts
         changes: dict[str, object] = {moot: None for moot in made_moot(path, value) if moot in given}
-        if path == "barrier.profile":
-            changes |= _begun(value, given)
+        if plain(path) == "barrier.profile":
+            changes |= _begun(value, given, path.removesuffix("barrier.profile"))
         changes[path] = _read_list(value) if KEYS[plain(path)].kind in _LISTS and value.startswith("[") else value
         self._become(spliced(o.history.text, changes), path, gesture)
         return {"path": path}
@@ -178,6 +184,30 @@ class Studio:
     def _remove(self, path: str) -> Answer:
         self._become(spliced(self._opened.history.text, {path: None}), f"{path} removed")
         return {"path": path}
+
+    def _add(self, path: str, value: str, like: int) -> Answer:
+        """One more of a list: the schema's own example, what is asked for, or another one again."""
+        o = self._opened
+        if path == "map" and like < 0 and not value:
+            return self._map_another()
+        if plain(path) not in REPEATED:
+            raise AskedError(f"there is no list {shown(path)}")
+        new = value or _EXAMPLES.get(path) or REPEATED[plain(path)][3]
+        item = o.values.item(f"{path}.{like}") if like >= 0 else _read_list(new)
+        if item is None:
+            raise AskedError(f"there is no {shown(f'{path}.{like}')}")
+        count = o.values.counts.get(path, 0)
+        self._become(spliced(o.history.text, {f"{path}.{count}": item} if count else {path: [item]}), f"{path} added")
+        return {"path": f"{path}.{count}"}
+
+    def _map_another(self) -> Answer:
+        """One more controller, the first that moves nothing yet, for the first key that nothing moves."""
+        maps = self._opened.preset.controllers
+        free = next((path for path in PARAMETERS if path not in {c.to for c in maps}), None)
+        if free is None:
+            raise AskedError("everything that can move is moved by a controller already")
+        self._map(free, next(n for n in range(20, midi.SUSTAIN) if f"cc{n}" not in {c.source for c in maps}))
+        return {"path": f"map.{len(maps)}"}
 
     def _become(self, text: str, what: str, gesture: int = 0) -> None:
         """Another text, if it is a preset; its sound follows."""
@@ -188,7 +218,7 @@ class Studio:
 
     def _sound(self, preset: Preset, values: Values, since: int) -> None:
         o = self._opened
-        ears = preset.problem.pickups != o.preset.problem.pickups or preset.model != o.preset.model
+        ears = _ears(preset) != _ears(o.preset)
         o.preset, o.values = preset, values
         self.workshop.wish(Wish(o.history.text, preset, since, ears))
         self._tell(self.state())
@@ -291,8 +321,9 @@ class Studio:
         self._tell(self.state())
         return answer
 
-    def _focus(self, key: int) -> None:
-        self.watcher.memory.focus = key
+    def _focus(self, key: int, string: int, pace: float) -> None:
+        seen = self.watcher.memory
+        seen.focus, seen.string, seen.pace = key, string, pace
 
     def _strobe(self, slip: float) -> None:
         self.watcher.memory.slip = slip
@@ -304,6 +335,12 @@ class Studio:
         """The end of a session."""
         self.takes.close()
         self.workshop.close()
+
+
+def _ears(preset: Preset) -> tuple[object, ...]:
+    """What hears: where it is another, an old gain may be a thousand times wrong."""
+    body = preset.assembly.body if preset.assembly else None
+    return preset.problem.pickups, preset.model, body
 
 
 def opened_from(name: str, path: Path) -> Opened:
@@ -327,17 +364,22 @@ _STARTS: dict[str, dict[str, object]] = {
 }
 
 
-def _begun(profile: str, given: Mapping[str, object]) -> dict[str, object]:
-    """The keys of a profile that was just chosen; and the contact's stiffness, whose unit follows it, without one."""
-    changes = {path: value for path, value in _STARTS.get(profile, {}).items() if value is not None or path in given}
-    lumped = given.get("barrier.profile") == "points"
-    stiffness = given.get("contact.stiffness")
+def _begun(profile: str, given: Mapping[str, object], own: str = "") -> dict[str, object]:
+    """The keys of a profile that was just chosen, for all strings or for an `own` one; and the contact's stiffness,
+    whose unit follows it, without one.
+    """
+    starts = {f"{own}{key}": value for key, value in _STARTS.get(profile, {}).items()}
+    changes = {path: value for path, value in starts.items() if value is not None or path in given}
+    lumped = given.get(f"{own}barrier.profile", given.get("barrier.profile")) == "points"
+    where = f"{own}contact.stiffness" if f"{own}contact.stiffness" in given else "contact.stiffness"
+    stiffness = given.get(where)
     if isinstance(stiffness, str) and (profile == "points") != lumped:
-        changes["contact.stiffness"] = stiffness.split()[0]
+        changes[f"{own}contact.stiffness"] = stiffness.split()[0]
     return changes
 
 
-_LISTS = ("pairs", "table", "numbers", "span", "words")
+_EXAMPLES = {"strings": "{played: C0-G9}"}  # of the first string all keys, else nothing but its own would be heard
+_LISTS = (*LISTED, "span", "words")
 
 
 def _read_list(value: str) -> object:

@@ -66,6 +66,15 @@ class Values:
         """The same as they were written."""
         return {path: self._written[path] for path in self._values}
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How long each list is that was given."""
+        return dict(self._counts)
+
+    def item(self, path: str) -> object:
+        """An item of a list, or a group, as it was written."""
+        return self._written.get(path)
+
     def instances(self, group: str) -> list[str]:
         """The paths of a group: its name, or an item each where it is a list."""
         if plain(group) not in REPEATED:

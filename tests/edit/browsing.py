@@ -55,3 +55,11 @@ def set_entry(page: Any, path: str, value: str) -> None:
 def revert(page: Any) -> None:
     page.evaluate("document.getElementById('revert').click()")  # which does nothing where there is nothing to revert
     until(lambda: page.locator("#revert").is_disabled(), "it does not go back to the file")
+
+
+def violations(page: Any) -> list[Any]:
+    """What axe finds wrong with a page as it is."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
+    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+    found = axe.Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}})
+    return [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in found.response["violations"]]

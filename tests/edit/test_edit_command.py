@@ -23,6 +23,7 @@ pytest.importorskip("aiohttp", reason="needs aiohttp: pip install 'jawari[edit]'
     [
         (["--port", "70000"], Exit.USAGE, "--port = 70000: must be 0 to 65535; 0 takes any that is free"),
         (["--block-size", "4"], Exit.USAGE, "--block-size = 4: must be 8 to 8192 frames; try 128"),
+        (["--cores", "3"], Exit.USAGE, "--cores = 3: must be 1 or 2"),
         (["--latency", "soon"], Exit.USAGE, "--latency = soon: must be low, high, or a time"),
         (["sitarr"], Exit.PRESET, "did you mean sitar?"),
         (["nowhere/mine.yaml"], Exit.PRESET, "nowhere/mine.yaml: there is no such file"),

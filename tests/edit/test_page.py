@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from edit.browsing import MARKS, SIZE, count, entry, press, ready, revert, set_entry, until
+from edit.browsing import MARKS, SIZE, count, entry, press, ready, revert, set_entry, until, violations
 from edit.editing import Editing
 
 from engine.preset.files import shipped
@@ -124,8 +124,7 @@ def test_a_slider_turns_and_a_double_click_leaves_it_out(page: Any) -> None:
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] / 2, steps=8)
     page.mouse.up()
-    until(lambda: page.locator("#undo").is_enabled(), "the slider is not heard")
-    assert "barrier.height" in page.locator("#undo").get_attribute("title")
+    until(lambda: "barrier.height" in page.locator("#undo").get_attribute("title"), "the slider is not heard")
     page.locator("#undo").click()
     until(lambda: page.locator("#star").inner_text() == "", "the gesture is not undone as one")
     page.locator("#find-key").fill("curvature")
@@ -197,7 +196,7 @@ def test_a_controller_is_learnt(page: Any) -> None:
 def test_the_gallery_finds_and_opens(page: Any) -> None:
     revert(page)
     page.locator("#title").click()
-    page.locator("#search").fill("frets")
+    page.locator("#search").fill("slapped")
     cards = page.locator(".card:visible")
     until(lambda: cards.count() == 1, "the search does not find one")
     assert "Slap bass" in cards.inner_text()
@@ -306,21 +305,16 @@ def test_without_the_token_the_page_says_what_to_do(program: Editing, browser: A
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
 def test_it_is_accessible(program: Editing, browser: Any, theme: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
     context = browser.new_context(viewport=SIZE, color_scheme=theme)
     page = context.new_page()
     page.goto(program.address)
     ready(page)
-    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-    found = axe.Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}})
+    found = violations(page)
     page.locator("#title").click()
     until(lambda: page.locator(".card").count() >= 5, "no cards")
-    more = axe.Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}})
+    found += violations(page)
     context.close()
-    wrong = [
-        (v["id"], [node["html"][:120] for node in v["nodes"]]) for r in (found, more) for v in r.response["violations"]
-    ]
-    assert wrong == []
+    assert found == []
 
 
 def test_at_200_percent_nothing_is_cut_off(program: Editing, browser: Any) -> None:

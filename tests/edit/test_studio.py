@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 import time
 from collections.abc import Iterator
@@ -17,12 +18,14 @@ from engine import cli
 from engine.compiled import now
 from engine.edit import workshop
 from engine.edit.errors import AskedError
+from engine.edit.phrases import Phrases
 from engine.edit.requests import TABLE, Request
 from engine.edit.studio import Studio
 from engine.errors import EngineError, Exit, PresetError
 from engine.files.errors import FileError
 from engine.live.player import Player
 from engine.live.thread.block import run_block
+from engine.offline.render import render
 from engine.preset.files import OWN_FOLDER
 from engine.preset.loader import load_preset
 from engine.synth.ensemble import Seats
@@ -41,15 +44,30 @@ excitation: {position: 0.3, force: 1 N, duration: 4 ms}
 pickups: [{at: 0.1}]
 polyphony: 4
 """
+SEVERAL = """\
+name: Several
+string: {length: 880 mm, diameter: 0.3 mm, material: steel, tuned: F#3, band: 6 kHz, keys: length}
+barrier: {profile: parabola, to: 30 mm, curvature: 0.75 1/m, points: 5}
+excitation: {position: 0.15, force: -1 N}
+strings:
+  - {played: C3-C4, mono: yes}
+  - {played: C2-B2}
+  - sympathetic: [D3, F#3]
+    string: {length: 700 mm, tension: 60 N, band: 4 kHz}
+    barrier: {profile: parabola, to: 12 mm, curvature: 1 1/m, points: 2}
+body: {name: sitar}
+polyphony: 4
+release: 5 s
+"""
 BLOCK = 128
 
 
 class Room:
     """A studio, and a thread in the place of the card's."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, preset: str = PRESET) -> None:
         self.path = folder / "small.yaml"
-        self.path.write_text(PRESET, encoding="utf-8")
+        self.path.write_text(preset, encoding="utf-8")
         self.player = Player(48_000.0, BLOCK, 2, None, Seats(2, 14))
         self.told: list[dict[str, Any]] = []
         self.studio = Studio(self.path, self.player, self.told.append)
@@ -91,6 +109,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
     monkeypatch.setenv(OWN_FOLDER, str(folder / "own" / "presets"))
     made = Room(folder)
+    yield made
+    made.studio.close()
+    made.ended.set()
+    made.thread.join()
+
+
+@pytest.fixture
+def hall(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    """A room with an instrument of several strings."""
+    monkeypatch.setenv(OWN_FOLDER, str(folder / "own" / "presets"))
+    made = Room(folder, SEVERAL)
     yield made
     made.studio.close()
     made.ended.set()
@@ -299,6 +328,84 @@ def test_a_take_of_a_preset_that_is_shaped_meanwhile_renders_to_the_same_bits(ro
     assert cli.main([*render, "--start", "0.5 s", "-o", str(out)]) == 0  # from what it was then
     plain = ["render", "plain", "--midi", str(take), "--force", "--tail", "0", "-o", str(out)]
     assert cli.main(plain) == 0  # on another preset: the notes alone
+
+
+def test_what_rings_of_several_strings_goes_on_and_a_take_of_it_renders_to_the_same_bits(
+    hall: Room, folder: Path
+) -> None:
+    hall.ask("record", on=True)
+    for key in (54, 40):
+        hall.ask("note", key=key, velocity=100)
+    wait_for(lambda: hall.sounding() == [40, 54], "the notes do not begin")
+    for n in range(4):
+        hall.ask("set", path="barrier.curvature", value=f"{0.8 + 0.1 * n:.1f} 1/m", gesture=3)
+        hall.ask("note", key=55 + n, velocity=70)
+        time.sleep(0.05)
+    hall.settle()
+    assert {"sounding", "whole", "rehearsed"} <= set(hall.heard())
+    wait_for(lambda: len(hall.player.instruments()) == 1, "older designs do not go")
+    hall.ask("set", path="body.scale", value="1.2")  # another body is rehearsed at once
+    for key in (58, 57, 56):
+        hall.ask("note", key=key, velocity=0)
+    hall.ask("set", path="strings.2.sympathetic", value="[D3, E3, F#3]")
+    hall.settle()
+    hall.ask("switch")
+    hall.ask("undo")
+    hall.settle()
+    assert not any("rings out" in told.get("text", "") for told in hall.told)
+    ended = hall.ask("record", on=False)
+    take, out = Path(ended["folder"], ended["files"][0]), folder / "again.wav"
+    render = ["render", "--midi", str(take), "--limit", "--bit-depth", "32f", "--force", "-o", str(out)]
+    assert cli.main(render) == 0
+    live, _ = soundfile.read(take.with_suffix(".wav"), dtype="float32", always_2d=True)
+    again, _ = soundfile.read(out, dtype="float32", always_2d=True)
+    size = min(len(live), len(again))
+    assert 0.01 < np.abs(live).max() < 1.0
+    assert size > 0.9 * len(live)
+    np.testing.assert_array_equal(live[:size], again[:size])
+
+
+@pytest.mark.parametrize("path", ["strings", "ports", "planes", "courses", "pickups", "map", "strings.1.ports"])
+def test_lists_grow_and_shrink(hall: Room, path: str) -> None:
+    before = hall.studio.state()
+    count = before["counts"].get(path, 0)
+    like = 1 if path == "strings" else -1
+    assert hall.ask("add", path=path, like=like) == {"path": f"{path}.{count}"}
+    assert hall.studio.state()["counts"][path] == count + 1
+    hall.ask("remove", path=f"{path}.{count}")
+    after = hall.studio.state()
+    assert after["counts"] == before["counts"]
+    assert after["values"] == before["values"]
+    for wrong in ({"path": "string"}, {"path": f"{path}.99"}, {"path": path, "like": 99}, {"path": path, "value": "["}):
+        with pytest.raises((AskedError, PresetError)):
+            hall.ask("add", **wrong)
+
+
+def test_any_preset_gets_strings_of_its_own(room: Room) -> None:
+    room.ask("add", path="strings")
+    answering = "{sympathetic: [C4], string: {length: 70 cm, diameter: 0.25 mm, material: steel, tuned: C4}, "
+    room.ask("add", path="strings", value=answering + "barrier: {profile: parabola, curvature: 1 1/m, points: 2}}")
+    scene = room.studio.state()["scene"]
+    assert [bool(part.get("answers")) for part in scene["strings"]] == [False, True]
+    assert scene["strings"][0]["keys"] == [12, 127]
+    assert scene["strings"][1]["where"]["barrier.curvature"] == "strings.1.barrier.curvature"
+    assert scene["strings"][0]["where"]["barrier.curvature"] == "barrier.curvature"
+
+
+def test_phrases_come_in_pieces(room: Room) -> None:
+    whole, at, last = b"", 0, False
+    phrases = Phrases()
+    while not last:
+        piece = phrases.piece("plain", at)
+        whole, at, last = whole + base64.b64decode(piece["sound"]), at + 1, piece["last"]
+    assert at > 2
+    sound = np.frombuffer(whole, np.int16).reshape(-1, 2)
+    wanted = render(load_preset("plain"), sample_rate=44_100, tail=1.0)
+    np.testing.assert_array_equal(sound, (np.clip(wanted, -1.0, 1.0) * 32767.0).astype(np.int16)[: len(sound)])
+    assert len(sound) == len(wanted)
+    assert phrases.piece("plain", 0)["sound"] == phrases.piece("plain", 0)["sound"]
+    with pytest.raises(AskedError, match="there is no preset"):
+        phrases.piece("../plain", 0)
 
 
 def test_a_take_without_a_card_says_why(room: Room) -> None:

@@ -1,14 +1,18 @@
 // What can be dragged of a preset's drawing, and what a drag makes of its keys. `set(path, text, gesture)` asks for it.
+// Of several strings the one that is drawn may have a key of its own, or share it: the scene says where it stands.
 
 import { digits, millimetres } from "./units.js";
 
 const mm = (value) => millimetres(value, 5);
+const where = (scene, key) => scene.where?.[key] ?? key;
 
 export function barrierHandles(state, set) {
   const { scene, values } = state;
   const { barrier } = scene;
   if (!barrier) return [];
-  return barrier.kind === "points" ? obstacles(scene, set) : [...surface(scene, values, set)];
+  const here = Object.fromEntries(["profile", "curvature", "table"].map((word) => [`barrier.${word}`, values[where(scene, `barrier.${word}`)]]));
+  const put = (key, text, gesture) => set(where(scene, key), text, gesture);
+  return barrier.kind === "points" ? obstacles(scene, put) : [...surface(scene, here, put)];
 }
 
 function obstacles({ barrier, length }, set) {
@@ -108,8 +112,9 @@ export function stringHandles(state, set) {
   const { scene } = state;
   const along = (x) => Math.min(Math.max(x / scene.length, 0.005), 0.995);
   const place = (at) => `${digits(at * 100, 3)} % of the length`;
-  const found = [
-    {
+  const found = [];
+  if (scene.pluck !== null)
+    found.push({
       name: "Pluck",
       kind: "pluck",
       x: scene.pluck * scene.length,
@@ -119,11 +124,10 @@ export function stringHandles(state, set) {
       step: { x: 0.01 * scene.length, y: 0 },
       move(px, _, gesture) {
         const at = +along(px).toFixed(4);
-        set("excitation.position", String(at), gesture);
+        set(where(scene, "excitation.position"), String(at), gesture);
         return { x: at * scene.length, now: at, said: place(at) };
       },
-    },
-  ];
+    });
   scene.pickups.forEach((pickup, n) => {
     if (pickup.at <= 0 || pickup.at >= 1) return; // at an end it stays there
     found.push({
@@ -141,5 +145,20 @@ export function stringHandles(state, set) {
       },
     });
   });
+  for (const { path, at, what } of scene.hung ?? [])
+    found.push({
+      name: `${what[0].toUpperCase()}${what.slice(1)}`,
+      kind: "hung",
+      x: at * scene.length,
+      y: 0,
+      now: at,
+      said: place(at),
+      step: { x: 0.01 * scene.length, y: 0 },
+      move(px, _, gesture) {
+        const to = +along(px).toFixed(4);
+        set(path, String(to), gesture);
+        return { x: to * scene.length, now: to, said: place(to) };
+      },
+    });
   return found;
 }

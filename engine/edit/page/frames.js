@@ -21,6 +21,7 @@ export class Frames {
       const one = {};
       this.layout.picture.forEach((name, i) => (one[name] = numbers[at + i]));
       at += this.layout.picture.length;
+      one.role = this.layout.roles[one.role];
       one.nodes = this.layout.shapes[one.kind] === "nodes";
       one.shape = numbers.subarray(at, at + one.size);
       one.forces = numbers.subarray(at + one.size, at + one.size + one.points);

@@ -1,5 +1,6 @@
 // All presets as cards: a drawing of the barrier, what they are, one click to hear them.
 
+import { Heard } from "./heard.js";
 import { StringView, wholeString } from "./strings.js";
 
 export class Gallery {
@@ -100,23 +101,23 @@ export class Gallery {
     if (playing) return;
     this.playing = control;
     control.textContent = "…";
-    const { wave, error } = await this.ask("hear", { name });
-    if (this.playing !== control) return;
-    if (error) {
-      this.stop();
-      return this.say(error, true);
+    const heard = (this.heard = new Heard());
+    for (let at = 0, last = false; !last && this.heard === heard; at++) {
+      const piece = await this.ask("hear", { name, at });
+      if (this.heard !== heard) return;
+      if (piece.error) {
+        this.stop();
+        return this.say(piece.error, true);
+      }
+      control.textContent = "Stop";
+      last = piece.last;
+      await heard.play(piece, () => this.heard === heard && this.stop());
     }
-    const bytes = Uint8Array.from(atob(wave), (letter) => letter.charCodeAt(0));
-    this.sound = new Audio(URL.createObjectURL(new Blob([bytes], { type: "audio/wav" })));
-    this.sound.onended = () => this.stop();
-    control.textContent = "Stop";
-    this.sound.play().catch(() => this.stop());
   }
 
   stop() {
-    this.sound?.pause();
-    if (this.sound) URL.revokeObjectURL(this.sound.src);
-    this.sound = null;
+    this.heard?.end();
+    this.heard = null;
     if (this.playing) this.playing.textContent = "Hear";
     this.playing = null;
   }

@@ -1,80 +1,67 @@
-// Every key of the preset, made from the schema's own table, with the loader's own words beside a field.
+// Every key that a preset may have, made from the schema's own table, in groups that are filled as they are opened: an
+// instrument of many strings has thousands of them. Lists of things grow and shrink here.
 
-import { Slider, scaleOf } from "./knobs.js";
-import { digits, text as written } from "./units.js";
+import { Row, SLIDING } from "./row.js";
+import { digits } from "./units.js";
 
 const TITLES = {
-  "": "The preset", string: "String", "string.loss": "Loss", barrier: "Barrier", contact: "Contact", excitation: "Pluck",
-  pickups: "Pickups", velocity: "Velocity", tracking: "From key to key", map: "Controllers", playing: "Playing",
+  "": "The preset", string: "String", "string.loss": "Loss", barrier: "Barrier", contact: "Contact", excitation: "Pluck", exciter: "Exciter",
+  damper: "Damper", ports: "What hangs on it", planes: "Planes", courses: "Courses", strings: "Strings", body: "Body", "body.modes": "The body's modes",
+  "body.plate": "The body's plate", pickups: "Pickups", room: "Room", drone: "Drone", playing: "Playing", velocity: "Velocity", tracking: "From key to key", map: "Controllers",
 };
-const PLAYING = new Set(["oversample", "polyphony", "gain", "release", "tuning", "phrase"]);
-const SLIDING = new Set(["number", "level"]);
-const CLOSED = new Set(["velocity", "tracking", "map", ""]);
+const ORDER = Object.keys(TITLES).filter(Boolean).concat("");
+const ELSEWHERE = { oversample: "playing", polyphony: "playing", gain: "playing", release: "playing", tuning: "playing", phrase: "playing", coupling: "body" };
+const OPEN = new Set(["string", "string.loss", "barrier", "contact", "excitation", "pickups", "playing", "strings", "body", "room"]);
+// What is added to a list where there is nothing to copy, beside the schema's own example.
+const ANSWERING =
+  "{sympathetic: [C4, G4], string: {length: 700 mm, diameter: 0.25 mm, material: steel, tuned: C4}, barrier: {profile: parabola, to: 12 mm, curvature: 1 1/m, points: 3}}";
+
+const groupOf = (name) => ELSEWHERE[name] ?? name.split(".").slice(0, -1).join(".");
 
 export class Inspector {
-  constructor({ box, search, help, set, remove, names }) {
-    Object.assign(this, { box, search, help, set, remove, names });
-    this.rows = new Map();
-    this.open = new Map();
+  constructor({ box, search, help, set, remove, add }) {
+    Object.assign(this, { box, search, help, set, remove, add });
+    this.sections = [];
     search.addEventListener("input", () => this.filter());
   }
 
-  begin(table) {
-    this.table = new Map(table.map((key) => [key.name, key]));
-    this.shape = "";
+  begin({ rows, groups }) {
+    this.table = rows;
+    this.repeated = groups.repeated;
+    this.own = groups.own;
+    const found = new Set(rows.map(({ name }) => groupOf(name)));
+    this.box.textContent = "";
+    this.sections = [...ORDER, ...found].filter((group, n, all) => found.has(group) && all.indexOf(group) === n).map((group) => new Section(this, "", group));
+    this.box.append(...this.sections.map(({ element }) => element));
   }
 
   show(state) {
-    const paths = state.paths.map(([path, name]) => [path, this.table.get(name)]);
-    const shape = paths.map(([path]) => path).join();
-    if (shape !== this.shape) this.build(paths);
-    this.shape = shape;
-    const changed = this.title !== state.name;
+    this.fresh = this.title !== state.name;
     this.title = state.name;
-    for (const [path, row] of this.rows) row.show(state, changed);
+    this.state = state;
+    for (const section of this.sections) section.show(state);
     this.filter();
   }
 
-  groupOf(path, key) {
-    if (PLAYING.has(path)) return "playing";
-    const words = key.name.split(".");
-    return words.slice(0, -1).join(".");
+  // Keys of a group of the preset, or of one of its strings: those that belong to what was chosen in it.
+  keysOf(prefix, group, path = prefix + group) {
+    const { values } = this.state;
+    const here = this.table.filter(({ name }) => groupOf(name) === group);
+    const belongs = ({ profiles }) => {
+      const chooser = profiles.length && here.find(({ choices }) => choices.length && profiles.every((word) => choices.includes(word)));
+      return !chooser || profiles.includes(values[`${path}.${chooser.name.split(".").at(-1)}`] ?? values[chooser.name] ?? chooser.default);
+    };
+    return here.filter(belongs);
   }
 
-  build(paths) {
-    for (const part of this.box.querySelectorAll("details")) this.open.set(part.dataset.group, part.open);
-    const focused = document.activeElement?.closest?.(".row")?.dataset.path;
-    this.box.textContent = "";
-    this.rows.clear();
-    const parts = new Map();
-    const order = ["string", "string.loss", "barrier", "contact", "excitation", "pickups", "playing", "velocity", "tracking", "map", ""];
-    const groups = new Map(paths.map(([path, key]) => [path, this.groupOf(path, key)]));
-    for (const group of [...order, ...groups.values()]) {
-      if (parts.has(group) || ![...groups.values()].includes(group)) continue;
-      const part = document.createElement("details");
-      part.dataset.group = group;
-      part.open = this.open.get(group) ?? !CLOSED.has(group);
-      const title = document.createElement("summary");
-      title.textContent = TITLES[group] ?? group;
-      part.append(title);
-      parts.set(group, part);
-      this.box.append(part);
-    }
-    for (const [path, key] of paths) {
-      const row = new Row(path, key, this);
-      this.rows.set(path, row);
-      parts.get(groups.get(path)).append(row.element);
-    }
-    if (focused) this.rows.get(focused)?.element.querySelector("input,select")?.focus();
+  // Groups that a string may have of its own, and those inside them.
+  ownGroups() {
+    return ORDER.filter((group) => this.own.some((own) => group === own || group.startsWith(`${own}.`)));
   }
 
   filter() {
     const wanted = this.search.value.trim().toLowerCase();
-    for (const [path, row] of this.rows) row.element.hidden = wanted !== "" && !`${path} ${row.key.meaning}`.toLowerCase().includes(wanted);
-    for (const part of this.box.querySelectorAll("details")) {
-      part.hidden = ![...part.querySelectorAll(".row")].some((row) => !row.hidden);
-      if (wanted && !part.hidden) part.open = true;
-    }
+    if (this.state) for (const section of this.sections) section.filter(wanted);
   }
 
   explain({ path, key }) {
@@ -86,137 +73,160 @@ export class Inspector {
   }
 }
 
-class Row {
-  constructor(path, key, inspector) {
-    Object.assign(this, { path, key, inspector });
-    const row = document.createElement("div");
-    row.className = "row";
-    row.dataset.path = path;
-    this.element = row;
-    const id = `key-${path.replaceAll(".", "-")}`;
-    const label = document.createElement("label");
-    label.htmlFor = id;
-    const own = new Set(key.name.split(".").slice(0, -1)); // which of several it is, and its own word
-    const words = path.split(".").filter((word, n, all) => n === all.length - 1 || !own.has(word));
-    label.textContent = words.map((word) => (/^\d+$/.test(word) ? Number(word) + 1 : word)).join(" ");
-    label.title = path;
-    this.label = label;
-    this.unit = document.createElement("small");
-    label.append(this.unit);
-    row.append(label);
-    this.makeEntry(id);
-    if (SLIDING.has(key.kind)) {
-      const input = document.createElement("input");
-      input.setAttribute("aria-label", `${path}, slider`);
-      this.slider = new Slider(input, (value, gesture) => this.turned(value, gesture));
-      input.addEventListener("dblclick", () => this.reset());
-      row.append(input);
-    } else this.entry.classList.add("wide");
-    row.append(this.entry);
-    const none = document.createElement("button");
-    none.className = "none";
-    none.textContent = "↺";
-    none.title = "Leave it out: the default";
-    none.setAttribute("aria-label", `${path}: back to the default`);
-    none.addEventListener("click", () => this.reset());
-    row.append(none);
-    this.none = none;
-    this.error = document.createElement("p");
-    this.error.className = "error";
-    this.error.id = `${id}-error`;
-    this.error.setAttribute("role", "alert");
-    row.append(this.error);
-    for (const name of ["pointerenter", "focusin"]) row.addEventListener(name, () => inspector.explain(this));
+// A group: its rows, or the items of a list with theirs.
+class Section {
+  constructor(inspector, prefix, group, title = TITLES[group] ?? group) {
+    Object.assign(this, { inspector, prefix, group, title, path: prefix + group, rows: new Map(), items: [] });
+    this.list = inspector.repeated[group];
+    this.element = document.createElement("details");
+    this.element.dataset.group = this.path;
+    this.element.open = prefix === "" && OPEN.has(group);
+    const summary = document.createElement("summary");
+    this.facts = document.createElement("small");
+    summary.append(title, this.facts);
+    this.inside = document.createElement("div");
+    this.element.append(summary, this.inside);
+    this.element.addEventListener("toggle", () => this.element.open && this.inspector.state && this.fill());
   }
 
-  makeEntry(id) {
-    const { key } = this;
-    if (key.choices.length) {
-      this.entry = document.createElement("select");
-      for (const choice of key.choices) this.entry.add(new Option(String(choice), String(choice)));
-      this.entry.addEventListener("change", () => this.typed());
-    } else {
-      this.entry = document.createElement("input");
-      this.entry.type = "text";
-      this.entry.spellcheck = false;
-      this.entry.autocomplete = "off";
-      this.entry.addEventListener("change", () => this.typed());
-      this.entry.addEventListener("keydown", (event) => {
-        if (event.key === "Escape") {
-          this.entry.value = this.said;
-          this.fail("");
-          this.entry.blur();
-        }
-      });
+  get count() {
+    return this.inspector.state.counts[this.path] ?? 0;
+  }
+
+  show(state) {
+    const given = Object.keys(state.texts).some((path) => path.startsWith(`${this.path}.`));
+    this.element.classList.toggle("given", given);
+    this.facts.textContent = this.list && this.count ? ` ${this.count}` : "";
+    if (this.element.open) this.fill();
+  }
+
+  fill() {
+    const { inspector } = this;
+    const keys = this.list ? [] : inspector.keysOf(this.prefix, this.group, this.path);
+    const shape = this.list ? `${this.count} items` : keys.map(({ name }) => name).join();
+    if (shape !== this.shape) this.build(keys);
+    this.shape = shape;
+    for (const row of this.rows.values()) row.show(inspector.state, inspector.fresh);
+    for (const item of this.items) item.show(inspector.state);
+  }
+
+  build(keys) {
+    const focused = document.activeElement?.closest?.(".row")?.dataset.path;
+    const open = new Map(this.items.map(({ path, element }) => [path, element.open]));
+    this.inside.textContent = "";
+    this.rows.clear();
+    for (const key of keys) this.addRow(this.prefix + key.name, key);
+    this.items = [];
+    if (this.list) this.buildList(open);
+    else if (this.canGo()) this.inside.append(this.button("Leave it all out", `${this.path}: leave it all out`, () => inspector(this).remove(this.path)));
+    if (focused) this.rows.get(focused)?.entry.focus();
+  }
+
+  // Whether a group is nothing that a preset needs.
+  canGo() {
+    return this.path.includes(".") ? this.prefix !== "" : ["exciter", "damper", "body", "room", "barrier", "drone"].includes(this.group);
+  }
+
+  addRow(path, key) {
+    const row = new Row(path, key, this.inspector);
+    this.rows.set(path, row);
+    this.inside.append(row.element);
+  }
+
+  buildList(open) {
+    for (let n = 0; n < this.count; n++) {
+      const item = new Item(this.inspector, this, n);
+      item.element.open = open.get(item.path) ?? this.count <= 2;
+      this.items.push(item);
+      this.inside.append(item.element);
     }
-    this.entry.id = id;
-    this.entry.classList.add("entry");
-    this.entry.setAttribute("aria-describedby", `${id}-error`);
+    if (this.count >= this.list.most) return;
+    for (const [words, what] of this.additions())
+      this.inside.append(this.button(words, `${this.path}: ${words.toLowerCase()}`, () => inspector(this).add(this.path, what)));
   }
 
-  show(state, fresh) {
-    const { path, key } = this;
-    const given = path in state.texts;
-    this.given = given;
-    this.text = state.texts[path];
-    const value = state.values[path] ?? state.derived[path] ?? key.default;
-    this.value = typeof value === "number" ? value : null;
-    this.said = given ? state.texts[path] : this.shown(value);
-    this.optional = !key.required || path === "barrier.profile"; // without a profile there is no barrier
-    this.element.classList.toggle("set", given && this.optional);
-    this.element.classList.toggle("unset", !given);
-    if (document.activeElement !== this.entry || this.entry.tagName === "SELECT") {
-      this.entry.value = key.choices.length ? String(value) : this.said;
-      this.fail("");
+  // Of strings the last one of a kind is copied: what it is made of may stand nowhere else.
+  additions() {
+    if (this.group !== "strings") return [["Add one", {}]];
+    const { texts } = inspector(this).state;
+    const kinds = [...Array(this.count).keys()].map((n) => (`strings.${n}.sympathetic` in texts ? "answers" : "played"));
+    const like = (kind, value) => (kinds.includes(kind) ? { like: kinds.lastIndexOf(kind) } : { value });
+    return [["Add a string that keys play", like("played", "")], ["Add strings that answer", like("answers", ANSWERING)]];
+  }
+
+  button(words, label, does) {
+    const made = document.createElement("button");
+    made.type = "button";
+    made.className = "grow";
+    made.textContent = words;
+    made.setAttribute("aria-label", label);
+    made.addEventListener("click", does);
+    return made;
+  }
+
+  // Whether anything in it is what is looked for; it is opened then.
+  filter(wanted) {
+    const { inspector } = this;
+    let found = wanted === "";
+    if (wanted) {
+      const keys = inspector.keysOf(this.prefix, this.group);
+      found = keys.some((key) => matches(this.prefix + key.name, key, wanted));
+      if (this.group === "strings" && this.count && !found) found = inspector.ownGroups().some((own) => inspector.keysOf("", own).some((key) => matches(`strings.${key.name}`, key, wanted)));
+      if (found && this.list && !this.count) found = false;
+      if (found && !this.element.open) this.element.open = true;
+      if (found) this.fill();
     }
-    this.unit.textContent = SLIDING.has(key.kind) && /^[-+.\de]*$/i.test(this.said) && !/exponent/.test(key.unit) ? key.unit : "";
-    if (this.slider) {
-      const known = this.value ?? 0;
-      if (fresh || !this.scale || !this.slider.gesture) {
-        const place = this.scale?.from(known);
-        if (fresh || !this.scale || place < -0.001 || place > 1.001) this.scale = scaleOf(key, known);
-      }
-      this.slider.set(this.scale, known, this.said);
-    }
-  }
-
-  shown(value) {
-    if (value === null || value === undefined) return "";
-    return typeof value === "number" ? written(value, this.key.unit) : String(value);
-  }
-
-  turned(value, gesture) {
-    const { key } = this;
-    if (key.low !== null) value = Math.max(value, key.low);
-    if (key.high !== null) value = Math.min(value, key.high);
-    const said = written(value, key.unit, this.text, this.value, 3);
-    this.entry.value = said;
-    this.ask(said, gesture);
-  }
-
-  typed() {
-    const said = this.entry.value.trim();
-    if (said === this.said) return this.fail("");
-    if (said === "") return this.reset();
-    this.ask(said, 0);
-  }
-
-  async ask(said, gesture) {
-    const { error } = await this.inspector.set(this.path, said, gesture);
-    this.fail(error ?? "");
-  }
-
-  async reset() {
-    if (!this.given || !this.optional) return;
-    const { error } = await this.inspector.remove(this.path === "barrier.profile" ? "barrier" : this.path);
-    this.fail(error ?? "");
-  }
-
-  fail(error) {
-    const lines = error.split("\n");
-    const mine = lines.find((line) => line.includes(this.path)) ?? lines[0];
-    this.error.textContent = mine.replace(/^[^ ]*?:(\d+: )?/, "").trim() || mine;
-    this.element.classList.toggle("wrong", Boolean(error));
-    this.entry.setAttribute("aria-invalid", String(Boolean(error)));
+    this.element.hidden = !found;
+    for (const row of this.rows.values()) row.element.hidden = wanted !== "" && !matches(row.path, row.key, wanted);
+    for (const item of this.items) item.filter(wanted);
   }
 }
+
+// One of a list: its keys; of one of several strings also what it may have of its own.
+class Item extends Section {
+  constructor(inspector, section, number) {
+    super(inspector, section.prefix, section.group, `${number + 1}`);
+    Object.assign(this, { path: `${section.path}.${number}`, number, list: null, children: [] });
+    this.element.dataset.group = this.path;
+    this.element.classList.add("item");
+  }
+
+  show(state) {
+    const { texts } = state;
+    const own = Object.keys(texts).filter((path) => path.startsWith(`${this.path}.`));
+    this.facts.textContent = ` ${own.slice(0, 3).map((path) => texts[path]).join(", ")}`;
+    this.element.classList.toggle("given", own.length > 0);
+    if (this.element.open) this.fill();
+  }
+
+  fill() {
+    super.fill();
+    for (const child of this.children) child.show(this.inspector.state);
+  }
+
+  build(keys) {
+    const open = new Set(this.children.filter(({ element }) => element.open).map(({ path }) => path));
+    this.inside.textContent = "";
+    this.rows.clear();
+    for (const key of keys) this.addRow(`${this.path}.${key.name.split(".").at(-1)}`, key);
+    this.children = this.group === "strings" ? this.inspector.ownGroups().map((group) => new Section(this.inspector, `${this.path}.`, group)) : [];
+    for (const child of this.children) child.element.open = open.has(child.path);
+    this.inside.append(...this.children.map(({ element }) => element));
+    const list = this.path.replace(/[.]\d+$/, "");
+    this.inside.append(
+      this.button("Copy it", `${this.path}: copy it`, () => inspector(this).add(list, { like: this.number })),
+      this.button("Remove it", `${this.path}: remove it`, () => inspector(this).remove(this.path)),
+    );
+  }
+
+  filter(wanted) {
+    const inside = this.children.map((child) => (child.filter(wanted), !child.element.hidden));
+    const found = [...this.rows.values()].some(({ path, key }) => matches(path, key, wanted));
+    this.element.hidden = wanted !== "" && !found && !inside.includes(true);
+    if (wanted && !this.element.hidden && !this.element.open) this.element.open = true;
+    for (const row of this.rows.values()) row.element.hidden = wanted !== "" && !matches(row.path, row.key, wanted);
+  }
+}
+
+const inspector = (section) => section.inspector;
+const matches = (path, key, wanted) => `${path} ${key.meaning}`.toLowerCase().includes(wanted);

@@ -2,6 +2,7 @@
 
 import { barrierHandles, stringHandles } from "./dragged.js";
 import { Dialogs } from "./dialogs.js";
+import { Ensemble } from "./ensemble.js";
 import { Frames } from "./frames.js";
 import { Gallery } from "./gallery.js";
 import { Handles } from "./handles.js";
@@ -49,7 +50,7 @@ function open(hello) {
     spectrogram = new Spectrogram($("spectrogram"), hello.frames);
     spectrogram.setColours(theme.colours);
   }
-  inspector.begin(hello.rows);
+  inspector.begin(hello);
   mapped.begin(hello);
   showAround(hello.around);
   show(hello.state);
@@ -74,7 +75,7 @@ function bytes(buffer) {
   const kind = frames?.kind(buffer);
   if (kind === "look") {
     const look = frames.pictures(buffer);
-    energies.add(look.strings.find((s) => s.focus));
+    energies.add(look.strings.find((s) => s.focus), look.strings);
     stage.look(look);
   } else if (kind === "film") stage.film(frames.pictures(buffer));
   else if (kind === "meter") {
@@ -88,12 +89,14 @@ function bytes(buffer) {
 // --- drawings -----------------------------------------------------------------------------------------------------------
 
 const stage = new Stage($, {
-  focus: (key) => ask("focus", { key }),
+  focus: (key, string, pace) => ask("focus", { key, string, pace }),
   strobe: (slip) => ask("strobe", { slip }),
   film: async () => stage.armed((await granted("film", { length: 256 })).armed),
 });
 const onWhole = new Handles(stage.whole, $("whole-view"));
 const onLoupe = new Handles(stage.loupe, $("loupe-view"));
+stage.shown = () => drawStrings(true);
+const all = new Ensemble($("all"), (value) => stage.choose(value));
 const energies = new Energies($("energy"), $("energy-said"));
 const meters = new Meters($("meters"), $("load-said"));
 const theme = new Theme($("theme"), (colours) => {
@@ -109,7 +112,10 @@ function frame(now) {
   const seconds = Math.min((now - before) / 1e3, 0.1);
   before = now;
   const { colours } = theme;
-  if (state) stage.draw(seconds);
+  if (state) {
+    stage.draw(seconds);
+    all.draw(stage.newest, colours);
+  }
   energies.draw(colours);
   meters.draw(colours);
   if (sounded) spectrogram.draw(colours);
@@ -150,7 +156,14 @@ function set(path, value, gesture = 0) {
 }
 
 const setFromDrawing = (path, value, gesture) => set(path, value, gesture).then(({ error }) => error && say(error.split("\n")[0], true));
-const inspector = new Inspector({ box: $("rows"), search: $("find-key"), help: $("help"), set, remove: (path) => settled().then(() => ask("remove", { path })) });
+const inspector = new Inspector({
+  box: $("rows"),
+  search: $("find-key"),
+  help: $("help"),
+  set,
+  remove: (path) => settled().then(() => granted("remove", { path })),
+  add: (path, what) => afterWishes("add", { path, ...what }),
+});
 const mapped = new Mapped({ body: $("map-rows"), ask, say });
 
 function show(said) {
@@ -170,21 +183,25 @@ function show(said) {
   $("side").setAttribute("aria-label", `Side ${state.side} is heard; hear side ${isB ? "A" : "B"}`);
   $("record").setAttribute("aria-pressed", String(state.recording));
   $("record").querySelector(".word").textContent = state.recording ? "Stop" : "Record";
-  stage.setLengths(state.lengths);
-  stage.whole.setScene(state.scene);
-  if (other || JSON.stringify(before.scene.barrier) !== JSON.stringify(state.scene.barrier)) showLoupe(other);
-  onWhole.set(stringHandles(state, setFromDrawing));
+  stage.setScene(state.scene);
+  all.setParts(stage.parts);
+  drawStrings(other || JSON.stringify(before.scene) !== JSON.stringify(state.scene), other);
   inspector.show(state);
   mapped.show(state);
 }
 
-// While a barrier is dragged the loupe stays where it is: what is held must not run away.
-function showLoupe(other) {
-  const { loupe } = stage;
+// The string that is drawn, with what can be dragged of it. While a barrier is dragged the loupe stays where it is: what
+// is held must not run away.
+function drawStrings(changed, other) {
+  const { loupe, whole, drawn } = stage;
+  const there = { ...state, scene: drawn };
+  whole.setScene(drawn);
+  onWhole.set(stringHandles(there, setFromDrawing));
+  if (!changed) return;
   const { seen } = loupe;
-  loupe.setScene(state.scene);
+  loupe.setScene(drawn);
   if (!other && onLoupe.held) loupe.seen = seen;
-  onLoupe.set(barrierHandles(state, setFromDrawing));
+  onLoupe.set(barrierHandles(there, setFromDrawing));
 }
 
 function enable(button, what, word) {

@@ -21,12 +21,14 @@ export class Energies {
     Object.assign(this, { canvas, said, past: [] });
   }
 
-  add(focus) {
+  add(focus, all = []) {
     const now = performance.now() / 1e3;
+    const held = { answers: 0, body: 0 };
+    for (const { role, kinetic, potential, stored } of all) if (role in held) held[role] += kinetic + potential + stored;
     this.past.push(focus ? [now, focus.kinetic, focus.potential, focus.stored] : [now, 0, 0, 0]);
     while (this.past.length && this.past[0][0] < now - SECONDS) this.past.shift();
     const sum = focus ? focus.kinetic + focus.potential + focus.stored : 0;
-    if (this.past.length % 12 === 0) this.said.textContent = sum > 1e-12 ? joules(sum) : "";
+    if (this.past.length % 12 === 0) this.said.textContent = said(sum, held);
   }
 
   draw(colours) {
@@ -63,6 +65,14 @@ export class Energies {
       at += g.measureText(word).width + 14;
     }
   }
+}
+
+// Of the string in focus; and of what moves with it, where strings share a body.
+function said(sum, { answers, body }) {
+  const parts = sum > 1e-12 ? [joules(sum)] : [];
+  if (answers > 1e-12) parts.push(`answering ${joules(answers)}`);
+  if (body > 1e-12) parts.push(`body ${joules(body)}`);
+  return parts.join(", ");
 }
 
 function joules(value) {

@@ -1,9 +1,9 @@
 // The strings as they are looked at: all of them and the loupe, live or filmed, followed and slowed. Knows nothing of
-// the server: `asks` has a function for each wish, `strobe(slip)`, `focus(key)` and `film()`.
+// the server: `asks` has a function for each wish, `strobe(slip)`, `focus(key, string, pace)` and `film()`.
 
 import { Films } from "./films.js";
 import { StringView, aroundBarrier, wholeString } from "./strings.js";
-import { noteName } from "./units.js";
+import { Parts } from "./parts.js";
 
 export class Stage {
   constructor(find, asks) {
@@ -14,7 +14,11 @@ export class Stage {
     this.filming = find("film");
     this.nothing();
     this.frozen = this.newest;
-    this.focus.addEventListener("change", () => asks.focus(Number(this.focus.value)));
+    this.which = find("which"); // which of several strings is drawn; pages of one string have no such choice
+    this.parts = new Parts({});
+    this.auto = 0;
+    this.focus.addEventListener("change", () => asks.focus(...this.parts.wish(this.focus.value)));
+    this.which?.addEventListener("change", () => this.shown?.());
     this.filming.addEventListener("click", () => asks.film());
     find("freeze").addEventListener("click", () => this.films.freeze(!this.films.frozen));
     find("back").addEventListener("click", () => this.films.step(-1));
@@ -44,18 +48,50 @@ export class Stage {
     for (const view of this.views) view.lengths = lengths;
   }
 
+  // A preset's scene; what is drawn of it is the string that was chosen, or the one that is followed.
+  setScene(scene) {
+    this.scene = scene;
+    this.parts = new Parts(scene);
+    if (!this.which) return;
+    const chosen = this.which.value;
+    this.which.replaceChildren(new Option("the one that is followed", "-1"), ...this.parts.names.map((name, n) => new Option(name, n)));
+    this.which.value = Number(chosen) < this.parts.names.length ? chosen : "-1";
+    this.which.closest("label").hidden = this.parts.names.length < 2;
+  }
+
+  // The scene of the string that is drawn.
+  get drawn() {
+    const chosen = Number(this.which?.value || -1);
+    return this.parts.scene(chosen < 0 ? this.auto : chosen);
+  }
+
   // A live look: drawn next, and its strings can be followed.
   look(picture) {
+    for (const one of picture.strings) one.length ||= this.parts.lengthOf(one);
     this.newest = picture;
-    const keys = [...new Set(picture.strings.map((s) => s.key))].sort((a, b) => a - b);
-    const shape = keys.join();
+    this.follow(picture.strings.find((one) => one.focus));
+    const found = this.parts.choices(picture.strings);
+    const shape = found.map(([, value]) => value).join();
     if (shape === this.shape || document.activeElement === this.focus) return;
     this.shape = shape;
     const chosen = this.focus.value;
-    const options = [new Option("the last string", "-1"), ...keys.map((key) => new Option(noteName(key), key))];
-    if (chosen !== "-1" && !keys.includes(Number(chosen))) options.push(new Option(noteName(Number(chosen)), chosen));
+    const options = [new Option("the last string", "-1"), ...found.map(([name, value]) => new Option(name, value))];
+    if (chosen !== "-1" && !found.some(([, value]) => value === chosen)) options.push(new Option(this.parts.nameOf(chosen), chosen));
     this.focus.replaceChildren(...options);
     this.focus.value = chosen;
+  }
+
+  choose(value) {
+    this.focus.value = value;
+    this.focus.dispatchEvent(new Event("change"));
+  }
+
+  // Another of several strings is followed: it is drawn over what it stands over.
+  follow(one) {
+    const part = one ? this.parts.of(one) : this.auto;
+    if (part === this.auto || part < 0) return;
+    this.auto = part;
+    if (!(Number(this.which?.value) >= 0)) this.shown?.();
   }
 
   nothing() {
@@ -69,6 +105,7 @@ export class Stage {
   }
 
   film(pictures) {
+    for (const one of pictures.strings) one.length ||= this.parts.lengthOf(one);
     this.films.show(pictures);
     this.filming.setAttribute("aria-pressed", "false");
     this.filming.textContent = "Film the next pluck";

@@ -111,12 +111,12 @@ export class StringView {
   }
 
   lengthOf(picture) {
-    return this.lengths?.[picture.key] || this.scene.length;
+    return picture.length || this.lengths?.[picture.key] || this.scene.length;
   }
 
   draw(look) {
     if (!this.scene || !this.colours) return;
-    const strings = look?.strings ?? [];
+    const strings = (look?.strings ?? []).filter(({ role }) => role !== "body");
     const focus = strings.find((s) => s.focus) ?? strings[0];
     this.measure(focus);
     const g = this.context;

@@ -128,6 +128,7 @@ function show(number) {
   $("about").textContent = about;
   $("program").value = part;
   stage.setLengths(lengths);
+  stage.setScene(scene);
   for (const view of stage.views) view.setScene(scene);
 }
 
