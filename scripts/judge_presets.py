@@ -238,7 +238,8 @@ def conserving(v: Verdict, preset: Preset, key: int) -> None:
         sim = simulate(preset, STRUCK + 0.2, RATE, key=key, as_played=True)
     after = sim.energy.total[sim.time > STRUCK + excited(preset)]
     v.energy = sim.energy_drift
-    v.rises = float(np.diff(after).max(initial=0.0)) / max(float(sim.energy.total.max()), 1e-30)
+    if not any(part.rattles for part in (preset.assembly.played if preset.assembly else ())):  # weight goes on working
+        v.rises = float(np.diff(after).max(initial=0.0)) / max(float(sim.energy.total.max()), 1e-30)
 
 
 def excited(preset: Preset) -> float:
