@@ -19,7 +19,7 @@ from live.program import Program, program
 
 from engine.live.errors import MissingPart, PortError
 from engine.live.midi.any_backend import any_backend
-from engine.live.midi.inputs import LONG_REST, Inputs
+from engine.live.midi.inputs import FIRST, LONG_REST, Inputs
 from engine.live.midi.native import native
 from engine.live.midi.polled import polled
 from engine.live.midi.way import Way
@@ -29,7 +29,7 @@ pytestmark = needs_jack
 
 Find = Callable[[], Way]
 WAYS: dict[str, Find] = {"native": native, "polled": polled, "any backend": any_backend}
-INLET = 2
+INLET = FIRST
 WITHIN = 5.0  # s
 
 
