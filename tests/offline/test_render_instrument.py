@@ -93,7 +93,7 @@ def test_processes_change_no_byte(tmp_path: Path) -> None:
     assert sum(told) == pytest.approx(6 * (score.length + 0.05), abs=0.01)
     for path in (tmp_path / "alone").iterdir():
         assert path.read_bytes() == (tmp_path / "together" / path.name).read_bytes()
-    takes = [(tmp_path / "alone" / f"sitar-{take}.wav").read_bytes() for take in "ab"]
+    takes = [(tmp_path / "alone" / f"sitar-string-{take}.wav").read_bytes() for take in "ab"]
     assert takes[0] == takes[1]  # the second on the same instrument, after a reset
     for ours, theirs in zip(alone, together, strict=True):
         for mine, other in zip(ours.reports, theirs.reports, strict=True):
