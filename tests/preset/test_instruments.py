@@ -251,7 +251,7 @@ def test_one_value_of_one_string_is_overridden() -> None:
     assert preset.assembly is not None
     first, second = preset.assembly.played
     assert (first.strung.string.length, second.strung.string.length, first.strung.weight) == (0.65, 0.45, 0.5)
-    assert len(preset.assembly.body.modes) == 21
+    assert len(preset.assembly.body.modes) == 28
     base = BASE | {"strings": [{"string": {"tension": 50}}]}
     assert load_preset(base, ["strings.0.string.tuned=C4"]).problem.string.pitch == pytest.approx(261.6, rel=1e-3)
     ports = BASE | {"ports": [{"at": 0.5, "mass": 1e-3}]}

@@ -312,7 +312,7 @@ def test_a_report_is_read_as_it_was_written() -> None:
 # --- mistakes ---------------------------------------------------------------------------------------------------------
 
 REFUSALS: list[tuple[str, int, str]] = [
-    ("", 2, "no preset is named; name one (plain, prepared, sitar"),
+    ("", 2, "no preset is named; name one (banjo, berimbau, biwa"),
     ("sitra", 3, "did you mean sitar?"),
     ("plain --set strin.length=1", 3, "strin"),
     ("plain --voices 1,x", 2, "--voices = x: must be a whole number, 1 to 256"),

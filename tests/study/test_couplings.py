@@ -79,7 +79,7 @@ def test_show_tells_of_every_string_and_part(capsys: pytest.CaptureFixture[str])
     said = capsys.readouterr().out
     assert said.count("moves the body by") == 17
     assert "F#3-F#5: F#3, 58.8 N, 0.18 kg/s, moves the body by " in said
-    assert "21 modes, 180 to 5905 Hz, the first of 250 g, two-way" in said
+    assert "28 modes, 105 to 8600 Hz, the first of 250 g, two-way" in said
     assert "off: it is heard in hard basses and pulled strings only" in said
     assert "what answers" in said.split("parts cost")[1]
     assert main(["presets", "show", str(SITAR), "--json", "--set", "strings.0.string.stretching=yes",

