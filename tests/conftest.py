@@ -39,7 +39,12 @@ settings.load_profile("repeatable")
 
 # What these files need is made once by a worker and takes minutes. By file, since marks (xdist_group) are not seen
 # where pytest 9.2 and pytest-xdist 3.8 meet: no test is in a group there.
-TOGETHER = {"tests/export/": "export", "tests/edit/test_page": "page", "tests/test_packaging.py": "wheel"}
+TOGETHER = {
+    "tests/export/": "export",
+    "tests/edit/test_page": "page",
+    "tests/synth/test_without_python.py": "arm",
+    "tests/test_packaging.py": "wheel",
+}
 
 
 @pytest.hookimpl(optionalhook=True)  # without pytest-xdist nobody asks

@@ -73,7 +73,7 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
 
 @stoppable()
 def _run(args: argparse.Namespace) -> int:
-    rates = _rates(args.rates or RATES[args.format])
+    rates = _rates(RATES[args.format] if args.rates is None else args.rates)
     if args.single and args.format != "web":
         raise UsageError("--single: only a page can be one file; take --format web")
     if args.target and args.format == "web":

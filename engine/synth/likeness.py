@@ -15,7 +15,7 @@ from engine.opened import address
 from engine.physics.network.memory import Flock, Island, island
 from engine.physics.network.metered import moving, strained
 from engine.physics.network.metered import stored as holding
-from engine.synth import network_string as choirs
+from engine.synth import network_string as bridged_strings
 from engine.synth import strings
 from engine.synth.memory import Machine
 
@@ -36,7 +36,7 @@ FACTS = len(PICTURE)
 @native
 def members(m: Machine, v: int) -> int:
     """How many strings a voice has."""
-    return choirs.of_voice(m, v).strands.size if m.joint else 1
+    return bridged_strings.of_voice(m, v).strands.size if m.joint else 1
 
 
 @native
@@ -48,10 +48,10 @@ def voice_picture(m: Machine, v: int, n: int, row: Any, part: int, focus: int) -
     row[11], row[12], row[13], row[14] = voice.lift, voice.semitones, voice.fade, voice.gain
     row[16], row[17], row[18], row[19] = PLAYED, n, m.keys[voice.place].line, m.keys[voice.place].length
     if m.joint:
-        s = choirs.at_place(choirs.of_voice(m, v), n)
+        s = bridged_strings.at_place(bridged_strings.of_voice(m, v), n)
         row[8], row[9], row[10], row[19] = moving(s.bank), strained(s.bank), holding(s), s.recipe.length
-        size = choirs.outline(s, row[FACTS : FACTS + MOST_SHAPE])
-        points = choirs.pressing(s, row[FACTS + size : FACTS + size + MOST_POINTS])
+        size = bridged_strings.outline(s, row[FACTS : FACTS + MOST_SHAPE])
+        points = bridged_strings.pressing(s, row[FACTS + size : FACTS + size + MOST_POINTS])
     else:
         kinetic, potential, stored = strings.energy(m, v)
         row[8], row[9], row[10] = kinetic, potential, stored
@@ -72,7 +72,7 @@ def begin(row: Any, part: Any, voice: Any, key: Any, focus: Any) -> None:
 @native
 def answering(m: Machine) -> int:
     """How many strings answer."""
-    if m.joint == 0 or choirs.joint(m).awake == 0:
+    if m.joint == 0 or bridged_strings.joint(m).awake == 0:
         return 0
     i = standing(m)
     return i.flock.strings if i.flocks else 0
@@ -81,7 +81,7 @@ def answering(m: Machine) -> int:
 @inlined
 def standing(m: Machine) -> Island:
     """What all strings stand on."""
-    return island(address(m) + choirs.joint(m).island)
+    return island(address(m) + bridged_strings.joint(m).island)
 
 
 @native

@@ -209,12 +209,8 @@ def test_a_note_is_the_simulation(name: str, key: int, velocity: int) -> None:
 
 
 @cache
-def made(name: str) -> Instrument:
-    """What a simulation is compared with has no coil behind its pickups."""
-    if name in BODIES:
-        return Instrument(BODIES[name], RATE)
-    whole = instrument(name)
-    return whole if whole.preset.circuit is None else Instrument(replace(whole.preset, circuit=None), RATE)
+def made(name: str) -> Instrument:  # without a coil behind its pickups, as simulations are
+    return Instrument(BODIES[name] if name in BODIES else replace(instrument(name).preset, circuit=None), RATE)
 
 
 @pytest.mark.parametrize("name", BODIES)
