@@ -50,6 +50,15 @@ def test_a_film_is_taken_and_scrubbed(page: Any) -> None:
     assert not page.locator("#scrub").is_visible()
 
 
+def settled(page: Any, path: str) -> str:
+    """What the inspector shows of a key when the last step of a drag has come back."""
+    said = ""
+    while said != (now := str(entry(page, path).input_value())):
+        said = now
+        page.wait_for_timeout(500)
+    return said
+
+
 def test_the_barrier_is_dragged_and_saved(page: Any, program: Editing) -> None:
     revert(page)
     apex = page.get_by_role("slider", name="Height of the barrier")
@@ -60,8 +69,7 @@ def test_the_barrier_is_dragged_and_saved(page: Any, program: Editing) -> None:
     page.mouse.up()
     until(lambda: page.locator("#undo").is_enabled(), "the drag was not heard of")
     until(lambda: entry(page, "barrier.height").input_value().startswith("-0."), "the inspector does not follow")
-    page.wait_for_timeout(200)
-    said = entry(page, "barrier.height").input_value()
+    said = settled(page, "barrier.height")
     page.locator("#save").click()
     page.locator("#ask-name").fill("my dragged sitar")
     page.locator("#ask-yes").click()
