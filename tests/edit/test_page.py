@@ -44,8 +44,7 @@ def test_a_film_is_taken_and_scrubbed(page: Any) -> None:
     one = page.locator("#loupe").screenshot()
     page.locator("#on").click()
     page.locator("#scrub").fill("120")
-    page.wait_for_timeout(100)
-    assert page.locator("#loupe").screenshot() != one
+    until(lambda: page.locator("#loupe").screenshot() != one, "all instants are one")
     page.locator("#live").click()
     assert not page.locator("#scrub").is_visible()
 

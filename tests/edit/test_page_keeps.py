@@ -121,8 +121,8 @@ def test_what_rings_out_is_said(page: Any) -> None:
 def test_sound_moves_the_spectrogram_and_the_load_of_the_blocks(page: Any) -> None:
     before = [page.locator(name).screenshot() for name in ("#spectrogram", "#meters")]
     press(page, 54)
-    page.wait_for_timeout(300)
-    assert all(page.locator(name).screenshot() != one for name, one in zip(("#spectrogram", "#meters"), before))
+    for name, one in zip(("#spectrogram", "#meters"), before):
+        until(lambda name=name, one=one: page.locator(name).screenshot() != one, f"{name} stands still")
     page.get_by_label("Sostenuto").click()
     assert page.get_by_label("Sostenuto").is_checked()
     page.get_by_label("Sostenuto").click()
