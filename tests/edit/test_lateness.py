@@ -24,7 +24,7 @@ pytestmark = [
 
 SECONDS, SLICE = 6.0, 3.0  # with the page, and as long without, which is the control
 ALLOWED = 0.005  # of the blocks more than without the page: a virtual machine stands still now and then
-TIMES = 2
+TIMES = 4
 
 
 def script() -> ModuleType:
