@@ -24,7 +24,7 @@ pytestmark = [
 ]
 
 # A virtual machine is now and then not run at all for some 100 ms, and then as much is missed as is allowed. So what
-# fails is measured once more. What depends on the interpreter fails each time, and by far, as the control shows.
+# fails is measured again. What depends on the interpreter fails each time, and by far, as the control shows.
 TIMES = 4  # at most: what else a machine does is not always there, what a program does is
 # Without real-time priority others come first at times; where that is so even beside an idle interpreter, nothing can
 # be learnt about a busy one.

@@ -137,7 +137,7 @@ def test_memory_does_not_grow_with_the_length() -> None:
         return most
 
     peak(1)
-    assert peak(4000) <= peak(40) + 1000
+    assert peak(4000) <= peak(40) + 20_000  # a byte for each further block would be twice that
 
 
 def test_chunks_are_made_only_when_they_are_taken() -> None:

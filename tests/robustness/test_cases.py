@@ -16,7 +16,7 @@ from robustness_parts.cases import KINDS, play_kept, run_case
 
 from engine import EngineError
 
-CASES = {"presets": 30, "rates": 30, "networks": 30, "files": 250, "midi": 250}
+CASES = {"presets": 40, "rates": 40, "networks": 40, "files": 250, "midi": 250}
 SLICES = 5
 
 # Cases that brought a fault to light, as data: what a seed means changes with the generator.
