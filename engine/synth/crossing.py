@@ -23,7 +23,7 @@ from engine.physics.network.inheriting import (
 from engine.physics.network.memory import Island, island, strand
 from engine.synth import network_string as strings
 from engine.synth import strips
-from engine.synth.memory import FREE, HELD, RELEASED, Fingerboard, Machine
+from engine.synth.memory import FREE, HELD, RELEASED, TO_STRINGS, Fingerboard, Machine
 from engine.synth.voices import set_moving
 
 
@@ -74,13 +74,12 @@ def covers(new: Machine, old: Machine) -> bool:
 @native
 def place_of(new: Machine, old: Machine, key: int, place: int) -> int:
     """A key's row in the new design: on the same string of many frets, if it is there."""
-    line, found = old.keys[place].line, key
-    row = key
+    line, row = old.keys[place].line, key
     while row:
         if new.keys[row].line == line and new.keys[row].ready:
             return row
         row = new.keys[row].other
-    return found
+    return key
 
 
 @native
@@ -148,7 +147,7 @@ def go_on(new: Machine, w: Any, old: Machine, v: Any) -> None:
     voice.lift = voice.next_lift = old.voices[v].lift - excess
     for n in range(min(c.strands.size, before.strands.size)):
         press_alike(strings.at_place(before, n).points, strings.at_place(c, n).points)
-    for p in range(new.pickups if j.listens else 0):
+    for p in range(new.pickups if j.listens == TO_STRINGS else 0):
         new.heard[w, p, 0] = strings.at_pickup(c, p)
         for n in range(c.strands.size):
             s = strings.at_place(c, n)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from synth.following import AT, BLOCK, END, Following
 from synth.playing import RATE, cc, off, on
-from synth.test_takeover import AT, BLOCK, END, GAINS, roughness
+from synth.test_takeover import GAINS, roughness
 
 from engine import messages as midi
 from engine.compiled import called_by_python
@@ -17,12 +18,10 @@ from engine.layout import seen
 from engine.physics.network.memory import Island
 from engine.preset.loader import load_preset
 from engine.synth.bank import Designed, Setup, design
-from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
 from engine.synth.likeness import voice_picture
 from engine.synth.memory import FREE, HELD, Joint, machine
 from engine.synth.mixing import play_together
-from engine.synth.routing import hand_on
 
 WIRE = {"length": "880 mm", "diameter": "0.3 mm", "material": "steel", "tuned": "F#3", "band": "7 kHz"}
 SMALL: dict[str, Any] = {
@@ -65,33 +64,17 @@ def made(name: str, changes: dict[str, object], only: tuple[int, ...] | None = (
     return Instrument.of(*designed(name, json.dumps(changes), only))
 
 
-class Stage:
-    """An instrument that plays a note, and may be followed by another."""
+class Stage(Following):
+    """Of strings that share a bridge."""
 
-    def __init__(self, name: str, changes: dict[str, object] | None = None) -> None:
-        self.name, self.seats, self.heirs = name, Seats(2, 64), 0
-        self.seats.put_on(0, made(name, changes or {}), on_all_channels=True)
-        self.play(0)
+    key = KEY
+
+    def make(self, changes: dict[str, object], **more: Any) -> Instrument:
+        return made(self.name, changes, **more)
 
     def struck(self) -> Any:
         self.send(on(KEY))
         return self.play(END)
-
-    def send(self, data: list[int]) -> None:
-        hand_on(self.seats.address, int(self.seats.desk.clock), midi.packed(*data))
-
-    def play(self, frames: int) -> Any:
-        out = np.zeros((frames, 2), np.float32)
-        for at in range(0, frames, BLOCK):
-            block = out[at : at + BLOCK]
-            play_together(self.seats.address, len(block), block.ctypes.data)
-        return out
-
-    def follow(self, changes: dict[str, object], partial: bool = False, **more: Any) -> Instrument:
-        self.heirs += 1
-        heir = made(self.name, changes, **more)
-        self.seats.put_on(self.heirs, heir, on_all_channels=True, heir=self.heirs, partial=partial)
-        return heir
 
     def joint(self, number: int) -> Joint:
         m = self.seats.instruments[number].machine
@@ -100,22 +83,6 @@ class Stage:
     def island(self, number: int) -> Island:
         m = self.seats.instruments[number].machine
         return seen(Island, m.address + int(self.joint(number).island))
-
-    def sounding(self, number: int) -> list[Any]:
-        return [v for v in self.seats.instruments[number].machine.voices if v.state != FREE]
-
-
-def turned(name: str, changes: dict[str, object], at: int = AT) -> tuple[Any, Any, Stage]:
-    """The sound without the change, with it, and who played it."""
-    sounds = []
-    for follows in (False, True):
-        stage = Stage(name)
-        stage.send(on(KEY))
-        before = stage.play(at)
-        if follows:
-            stage.follow(changes)
-        sounds.append(np.concatenate([before, stage.play(END - at)]))
-    return sounds[0], sounds[1], stage
 
 
 CHANGES: dict[str, list[dict[str, object]]] = {
@@ -147,7 +114,7 @@ CHANGES: dict[str, list[dict[str, object]]] = {
 
 @pytest.mark.parametrize(("name", "changes"), [(name, c) for name, all_of in CHANGES.items() for c in all_of], ids=str)
 def test_a_turned_knob_makes_no_click(name: str, changes: dict[str, object]) -> None:
-    plain, changed, stage = turned(name, changes)
+    plain, changed, stage = Stage.turned(name, changes)
     np.testing.assert_array_equal(changed[:AT], plain[:AT])
     at = AT // 48
     usual = max(roughness(plain)[at - 40 : at + 60].max(), roughness(changed[AT + 2400 :]).max())
@@ -169,7 +136,7 @@ def test_where_nothing_changes_the_sound_hardly_does(name: str, at: int) -> None
     """Also in the midst of a pair of steps. What goes on is the same to rounding, which contacts make more of; the
     filters begin anew.
     """
-    plain, changed, _ = turned(name, {}, at)
+    plain, changed, _ = Stage.turned(name, {}, at)
     assert np.abs(changed - plain)[at : at + 480].max() < 1e-2 * np.abs(plain[at:]).max()
 
 

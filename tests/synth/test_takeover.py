@@ -7,18 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from synth.following import AT, BLOCK, Following
 from synth.playing import RATE, SMALL, cc, off, on
 
-from engine import messages as midi
 from engine.preset.loader import Preset, load_preset
 from engine.synth.bank import Designed, Setup, design
-from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
 from engine.synth.memory import FREE, HELD, KEYS, RELEASED
 from engine.synth.mixing import play_together
-from engine.synth.routing import hand_on
 
-KEY, AT, END, BLOCK = 50, 9600, 19200, 64
+KEY = 50
 GAINS = np.ones(KEYS)
 PRESETS = {
     **SMALL,
@@ -43,33 +41,13 @@ def made(
     return Instrument.of(setup(preset), designed(preset, only))
 
 
-class Stage:
-    """An instrument that plays a note, and may be followed by another."""
+class Stage(Following):
+    """Of strings by themselves."""
 
-    def __init__(self, name: str, **more: Any) -> None:
-        self.name, self.seats = name, Seats(2, 64)
-        self.seats.put_on(0, made(name, **more), on_all_channels=True)
-        self.heirs = 0
-        self.play(0)
+    key = KEY
 
-    def send(self, data: list[int]) -> None:
-        hand_on(self.seats.address, int(self.seats.desk.clock), midi.packed(*data))
-
-    def play(self, frames: int) -> Any:
-        out = np.zeros((frames, 2), np.float32)
-        for at in range(0, frames, BLOCK):
-            block = out[at : at + BLOCK]
-            play_together(self.seats.address, len(block), block.ctypes.data)
-        return out
-
-    def follow(self, changes: dict[str, object] | None = None, partial: bool = False, **more: Any) -> Instrument:
-        self.heirs += 1
-        heir = made(self.name, changes, **more)
-        self.seats.put_on(self.heirs, heir, on_all_channels=True, heir=self.heirs, partial=partial)
-        return heir
-
-    def sounding(self, number: int) -> list[Any]:
-        return [v for v in self.seats.instruments[number].machine.voices if v.state != FREE]
+    def make(self, changes: dict[str, object], **more: Any) -> Instrument:
+        return made(self.name, changes, **more)
 
 
 def roughness(sound: Any) -> Any:
@@ -77,19 +55,6 @@ def roughness(sound: Any) -> Any:
     third = np.diff(np.asarray(sound[:, 0], float), 3)
     count = len(third) // 48
     return np.sqrt((third[: 48 * count].reshape(count, 48) ** 2).mean(1))
-
-
-def turned(name: str, changes: dict[str, object], wheel: int | None = None) -> tuple[Any, Any, Stage]:
-    """The sound without the change, with it, and who played it."""
-    sounds = []
-    for follows in (False, True):
-        stage = Stage(name)
-        stage.send(on(KEY))
-        before = stage.play(AT)
-        if follows:
-            stage.follow(changes)
-        sounds.append(np.concatenate([before, stage.play(END - AT)]))
-    return sounds[0], sounds[1], stage
 
 
 CHANGES: dict[str, list[dict[str, object]]] = {
@@ -126,7 +91,7 @@ CHANGES: dict[str, list[dict[str, object]]] = {
 
 @pytest.mark.parametrize(("name", "changes"), [(name, c) for name, all_of in CHANGES.items() for c in all_of], ids=str)
 def test_a_turned_knob_makes_no_click(name: str, changes: dict[str, object]) -> None:
-    plain, changed, stage = turned(name, changes)
+    plain, changed, stage = Stage.turned(name, changes)
     np.testing.assert_array_equal(changed[:AT], plain[:AT])
     at = AT // 48
     usual = max(roughness(plain)[at - 40 : at + 60].max(), roughness(changed[AT + 2400 :]).max())
@@ -140,7 +105,7 @@ def test_a_turned_knob_makes_no_click(name: str, changes: dict[str, object]) -> 
 
 @pytest.mark.parametrize("name", ["bridge", "frets", "grid bridge", "grid frets", "modal", "best bridge", "best frets"])
 def test_where_nothing_changes_the_sound_hardly_does(name: str) -> None:
-    plain, changed, _ = turned(name, {})
+    plain, changed, _ = Stage.turned(name, {})
     assert np.abs(changed - plain)[AT : AT + 480].max() < 0.03 * np.abs(plain[AT:]).max()
 
 
