@@ -18,6 +18,7 @@ from engine.errors import PhysicsError
 
 Array = NDArray[Any]  # float64 throughout; numpy's stubs cannot follow arithmetic that far
 Number = TypeVar("Number", float, Array)
+LIMP = 1e-150  # m²: of so little stiffness for its tension, the square in the dispersion's inverse is no number any more
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class String:
     def wavenumber_at(self, frequency: float) -> float:
         """The wavenumber that oscillates at `frequency` (Hz) without loss: the inverse of `undamped_frequency`."""
         squared = self.density * (2.0 * pi * frequency) * (2.0 * pi * frequency)
-        if self.stiffness == 0.0:
+        if self.stiffness <= LIMP * self.tension:
             return sqrt(squared / self.tension)
         half = self.tension / (2.0 * self.stiffness)
         return sqrt(squared / self.stiffness / (half + sqrt(half * half + squared / self.stiffness)))
