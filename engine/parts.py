@@ -17,6 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from engine.cores import cores
+
 LONGEST = 300.0  # s that a helper may go on after this process's own part, whatever else the machine does
 HELP = "from engine.module import help_out; help_out(*__import__('sys').argv[1:])"
 FLAGS = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # of Windows
@@ -45,11 +47,6 @@ def name_of(function: Any) -> str:
 def in_second(function: Any) -> bool:
     """Whether an entry lies where those are that are called by name."""
     return any(function.py_func.__module__ == other.function.py_func.__module__ for other in APART.values())
-
-
-def cores() -> int:
-    """That this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

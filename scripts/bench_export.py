@@ -116,8 +116,7 @@ def in_node(page: Path, events: list[Event], frames: int, folder: Path) -> tuple
 
 def in_browser(page: Path, events: list[Event], seconds: float) -> dict[str, float]:
     """The same heard, in Chromium: what the page takes of the time, the longest block, how often it broke off."""
-    from edit.browsing import AS_ROOT, BROWSER
-    from playwright.sync_api import sync_playwright
+    from edit.browsing import launched
 
     script = """async ([events, seconds, rate]) => {
       const context = new AudioContext({ sampleRate: rate, latencyHint: "interactive" });
@@ -133,14 +132,11 @@ def in_browser(page: Path, events: list[Event], seconds: float) -> dict[str, flo
       const broke = stats ? stats.underrunEvents ?? stats.fallbackFramesEvents : null;
       return { ...(await load), time: context.currentTime, broke };
     }"""
-    with sync_playwright() as p:
-        how = [*AS_ROOT, "--autoplay-policy=no-user-gesture-required"]
-        browser = p.chromium.launch(executable_path=BROWSER, headless=True, args=how)
+    with launched("--autoplay-policy=no-user-gesture-required") as browser:
         opened = browser.new_page()
         opened.goto((page / "index.html").as_uri())
         told = [[at, list(data)] for at, data in events]
         found: dict[str, float] = opened.evaluate(script, [told, seconds, RATE])
-        browser.close()
     found["share"] = found["ms"] / 1e3 / found["time"]
     return found
 

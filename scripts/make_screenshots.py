@@ -10,66 +10,46 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from edit.browsing import BROWSER, BROWSERS, launched, press, ready
+
 PICTURES = ROOT / "scripts" / "pictures"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-KEYS = (49, 54)
+PRESET, KEYS = "sitar", (50, 57, 62)  # played one after the other; the last one is filmed
 PICTURE = "30"  # of the film: the string wraps around its bridge
-SIZE = {"width": 1360, "height": 900}
+SIZE = {"width": 1360, "height": 1000}
 
 
 def main() -> None:
-    from playwright.sync_api import sync_playwright
-
-    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-    if browser is None:
+    if BROWSER is None:
         sys.exit(f"make_screenshots: none of {', '.join(BROWSERS)} is here; install one")
     own = {**os.environ, "JAWARI_PRESETS_DIR": str(ROOT / "no presets of anybody's own")}
-    command = [
-        sys.executable,
-        "-m",
-        "engine.cli",
-        "edit",
-        "sitar-string",
-        "--no-browser",
-        "--device",
-        "none",
-        "--midi",
-        "none",
-    ]
+    command = [sys.executable, "-m", "engine.cli", "edit", PRESET, "--no-browser", "--device", "none", "--midi", "none"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=own) as editor:
         assert editor.stderr is not None
         address = next(m[0] for line in editor.stderr if (m := re.search(r"http://\S+", line)))
         try:
-            with sync_playwright() as p:
-                root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-                chromium = p.chromium.launch(executable_path=browser, headless=True, args=root)
+            with launched() as chromium:
                 for theme, name in (("dark", "editor.png"), ("light", "editor-light.png")):
                     page = chromium.new_context(viewport=SIZE, color_scheme=theme).new_page()
                     page.goto(address)
-                    page.wait_for_timeout(1200)
-                    for n, key in enumerate(KEYS):
-                        if n == len(KEYS) - 1:
+                    ready(page)
+                    page.locator("#silence").click()
+                    for key in KEYS:
+                        if key == KEYS[-1]:
                             page.locator("#film").click()
                             page.wait_for_timeout(200)
-                        box = page.locator(f'#keys button[data-key="{key}"]').bounding_box()
-                        assert box is not None
-                        page.mouse.move(box["x"] + 3, box["y"] + 0.7 * box["height"])
-                        page.mouse.down()
-                        page.wait_for_timeout(600)
-                        if key != KEYS[-1]:
-                            page.mouse.up()
+                        press(page, key, 600)
                     page.wait_for_timeout(900)
                     page.locator("#scrub").fill(PICTURE)
                     page.wait_for_timeout(300)
                     page.screenshot(path=PICTURES / name)
-                    page.mouse.up()
-                chromium.close()
+                    page.context.close()
         finally:
             editor.send_signal(2)
 

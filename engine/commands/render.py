@@ -22,6 +22,7 @@ from engine.commands.racks import (
     shaped_take,
     stem,
 )
+from engine.cores import cores
 from engine.errors import EngineError, SettingError
 from engine.files.audio_file import Format, check_sound_target
 from engine.files.errors import FileError
@@ -35,7 +36,7 @@ from engine.music.note import parse_notes
 from engine.music.score import DRUMS, Score, score_of_notes
 from engine.music.sources import phrase
 from engine.offline.job import Job, Manner, OutputFile, Treatment
-from engine.offline.pool import Outcome, cores, run_jobs
+from engine.offline.pool import Outcome, run_jobs
 from engine.offline.progress import Progress
 from engine.offline.report import make_report, write_report
 from engine.preset.complaints import shown

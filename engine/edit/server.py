@@ -244,7 +244,7 @@ class Server:
         """Pictures to all pages, sixty times a second; what comes too late is left out."""
         due = self._loop.time()
         while True:
-            due = max(due + 1.0 / RATE, self._loop.time() - 0.1)
+            due = max(due + 1.0 / RATE, self._loop.time())
             await asyncio.sleep(max(due - self._loop.time(), 0.0))
             for picture in self._pictures() if self._pages else ():
                 for page in self._pages:

@@ -69,9 +69,7 @@ class EditSession:
         self._player = Player(desk.sample_rate, block, channels, None, Seats(channels, latency))
         self._studio = Studio(desk.path, self._player, self._tell)
         self._meter, self._spectrum = Meter(self._player), frames.Spectrum(desk.sample_rate)
-        self._server = Server(
-            desk.port, _token(), self._answer, self._hello, self._pictures, self._studio.watcher.watch
-        )
+        self._server = Server(desk.port, _token(), self._answer, self._hello, self._pictures, self._studio.watch)
         self._device, self._latency = desk.no_card, 0.0
         self._ports: tuple[str, ...] = ()
         self._count, self._phrases = 0, Phrases()

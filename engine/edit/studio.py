@@ -321,6 +321,12 @@ class Studio:
         self._tell(self.state())
         return answer
 
+    def watch(self, on: bool) -> None:
+        """Whether any page is open: what the last one holds as it goes is let go."""
+        self.watcher.watch(on)
+        for inlet in () if on else (PAGE, MIDI_PAGE):
+            self._player.let_go(inlet)
+
     def _focus(self, key: int, string: int, pace: float) -> None:
         seen = self.watcher.memory
         seen.focus, seen.string, seen.pace = key, string, pace

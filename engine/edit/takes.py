@@ -50,7 +50,6 @@ class Takes:
         self._tapes: list[Tape] = []  # the audio thread may be writing to the last one still
         self._start, self._path = 0, Path()
         self._teller = Teller("")
-        self._shaped = 0  # designs that came during the take
         self._heir = 0  # number of the one that it began with
 
     @property
@@ -101,7 +100,7 @@ class Takes:
                 begun.file.remove()
             raise
         take.add(np.array(list(self._told()), np.int64).reshape(-1, 2))
-        self._take, self._sound, self._shaped, self._teller = take, sound, 0, Teller(text)
+        self._take, self._sound, self._teller = take, sound, Teller(text)
         return self._path
 
     def tick(self) -> None:
@@ -117,7 +116,6 @@ class Takes:
                 if heir > 1:  # else it is what the take began with, or before that
                     told = self._teller.tell(arrival.what, arrival.part, heir)
                     self._take.remark(arrival.sample - self._start, {"edit": told})
-                    self._shaped += 1
             self._sound.collect()
 
     def end(self) -> tuple[str, list[Path]]:
@@ -132,7 +130,7 @@ class Takes:
         length = sound.length
         files = [written(take, self._path), written(sound, self._path.with_suffix(".wav"))]
         said = f"{length} in {files[0].name} and {files[1].name}"
-        if self._shaped:
+        if self._teller.told:
             said += "; the preset was changed meanwhile: that is in both"
         return said, [*files, self._path.with_suffix(".yaml")]
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from engine.cores import cores
 from engine.ending import be_silent, carefree
 from engine.errors import EngineError
 from engine.interrupts import ECHO, ENDINGS, Stopped, listen
@@ -78,11 +79,6 @@ def _outcome(future: Future[Outcome]) -> Outcome:
         return future.result()
     except BrokenProcessPool:
         return Outcome([], "a process that rendered was ended from outside, perhaps for want of memory", 1)
-
-
-def cores() -> int:
-    """Of this machine that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _warm_up(jobs: Sequence[Job]) -> None:

@@ -31,7 +31,7 @@ from engine.physics.dispersion import (
     passive,
     symbol,
 )
-from engine.physics.losses import WORST_FIT, LossFit, backward_loss, fit_losses
+from engine.physics.losses import PLAYED, WORST_FIT, LossFit, backward_loss, fit_losses, hopeless
 from engine.physics.string import Array, String
 
 MARGIN = 1.02  # spacing above the limit: at the limit the shortest wave costs no energy (§1)
@@ -84,9 +84,13 @@ def _grid(string: String, rate: float, margin: float, most: float, powers: int) 
             f"leaves {max(intervals, 0)} grid intervals of {margin * limit:.3g} m, at least 3 are needed",
             "lower the pitch, the stiffness or s2, or raise the sample rate or oversampling",
         )
-    best, finest = None, intervals
+    best, finest, bounds = None, intervals, Bounds(limit, margin, most)
     while intervals >= 3 and intervals >= LEAST_OF_FINEST * finest:
-        found = _with_losses(string, rate, Bounds(limit, margin, most), intervals, powers)
+        found = _with_losses(string, rate, bounds, intervals, powers)
+        if found is None and intervals == finest and rate >= PLAYED:  # where a fit takes long
+            coarsest = max(int(LEAST_OF_FINEST * finest) + 1, 3)
+            if _with_losses(string, rate, bounds, coarsest, powers) is None:
+                break  # what fails at both ends fails between them
         if found is not None and (best is None or found.loss.worst_error < best.loss.worst_error):
             best = found
         if best is not None and best.loss.worst_error <= WORST_FIT / 3.0:
@@ -114,6 +118,8 @@ class Bounds(NamedTuple):
 
 def _with_losses(string: String, rate: float, limit: Bounds, intervals: int, powers: int) -> Grid | None:
     """The grid of so many intervals, if losses leave it passive."""
+    if hopeless(string, intervals, rate):
+        return None
     spacing, k = string.length / intervals, 1.0 / rate
     every = string.wavenumbers(intervals)  # up to the shortest wave of the grid
     a = symbol(every, spacing) * spacing * spacing

@@ -80,9 +80,23 @@ def fit_losses(string: String, intervals: int, rate: float, room: Array) -> Loss
     if loss.s1 == 0.0 and loss.s3 == 0.0:
         return LossFit(loss.s0, (1,), (loss.s2 / (spacing * spacing),), 0.0)
     heard = _audible(string, intervals)
-    offsets = _offsets(intervals, rate)
+    offsets = distances(intervals, rate)
     narrow = not offsets or max(offsets) <= REACH
     return _programme(loss, heard, string.wavenumbers(intervals), spacing, offsets, room, narrow)
+
+
+def hopeless(string: String, intervals: int, rate: float) -> bool:
+    """Whether a heard wave must lose more in a step than it has: k S > 1.
+
+    What s0 may be, the longest wave tells that is heard; all the rest of the others' decay is S.
+    """
+    law = whole(string.loss, _audible(string, intervals), string.length / intervals)
+    return bool(((1.0 - WORST_FIT) * law - (1.0 + WORST_FIT) * law[0] > rate).any())
+
+
+def whole(loss: Loss, b: Array, spacing: float) -> Array:
+    """The decay rate of the waves that a fit is for: s2 as differences have it."""
+    return loss.s0 + loss.s1 * b + loss.s2 * symbol(b, spacing) + loss.s3 * (b * b * b)
 
 
 def _audible(string: String, intervals: int) -> Array:
@@ -93,7 +107,7 @@ def _audible(string: String, intervals: int) -> Array:
     return heard if heard.size >= 2 else b[:2]
 
 
-def _offsets(intervals: int, rate: float) -> tuple[int, ...]:
+def distances(intervals: int, rate: float) -> tuple[int, ...]:
     """The nearest neighbours; from rates on that nobody plays at, farther ones too, more to an octave the finer it is.
 
     |b| is no polynomial of b^2, and the finer the grid, the smaller the part of its waves that is heard: four
@@ -121,10 +135,7 @@ def _programme(
     def rows(b: Array) -> Array:
         return np.array([np.ones(b.size), *(_difference(b * m, spacing) for m in offsets)])
 
-    def whole(b: Array) -> Array:
-        return loss.s0 + loss.s1 * b + loss.s2 * symbol(b, spacing) + loss.s3 * (b * b * b)
-
-    law, bound = whole(heard), whole(every)
+    law, bound = whole(loss, heard, spacing), whole(loss, every, spacing)
     near, far = rows(heard[few]) / law[few], rows(every[some]) / bound[some]
     far[0] = 0.0  # s0 is no part of S
     alone = np.zeros((len(near), 1))

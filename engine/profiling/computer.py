@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.offline.pool import cores
+from engine.cores import cores
 from engine.profiling import clocked
 from engine.versions import version_of
 

@@ -7,12 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.compiled import copy, inlined, native, pasted
-from engine.elementary import sin
+from engine.compiled import copy, native, pasted
 from engine.layout import Vector
 from engine.opened import address, opener
 from engine.physics import modal, two_point
-from engine.physics.hearing import REACTION, gripped
 from engine.physics.linear import product
 from engine.physics.problem import Pickup
 from engine.physics.responses import answer_rows
@@ -110,7 +108,7 @@ def restore(m: Machine, v: Any) -> None:
     copy(designed.c.backward, mine.c.backward)
     copy(designed.c.spread, mine.c.spread)
     copy(designed.c.spring, mine.c.spring)
-    aim(mine)
+    modal_string.aim(mine)
     for k in range(mine.c.response.shape[0]):
         copy(designed.c.response[k], mine.c.response[k])
 
@@ -145,21 +143,7 @@ def lift(m: Machine, v: Any, by: Any) -> None:
 @native
 def strike_at(m: Machine, v: Any, position: Any) -> None:
     """Where the next pluck meets the string, as a fraction of its length."""
-    mine, key = of_voice(m, v), m.keys[m.voices[v].key]
-    at, moved = position * key.length, position != key.position
-    for i in range(mine.t.strike.size):
-        mine.t.strike[i] = sin(mine.wave[i] * at) if moved else mine.shape[i]
-    for p in range(m.pickups):
-        if m.ears[p].way == REACTION:
-            mine.c.grip[m.ears[p].column - m.pickups] = gripped(m.ears[p].end, position)
-    aim(mine)
-
-
-@inlined
-def aim(mine: BestParts) -> None:
-    """A newton's effect on every mode, for the place whose mode shapes are in `strike`."""
-    for i in range(mine.c.inject.size):
-        mine.c.inject[i] = mine.c.spread[i] * mine.t.strike[i]
+    modal_string.strike(of_voice(m, v), m, v, position)
 
 
 @native
@@ -220,10 +204,7 @@ def depth(m: Machine, v: Any) -> Any:
 @native
 def enter(m: Machine, v: Any, ago: Any, shape: Any, count: Any) -> None:
     """Be where another string was so many steps ago, as far as this one has its modes."""
-    s = of_voice(m, v).s
-    y = s.odd if ago else s.even
-    for i in range(y.size):
-        y[i] = shape[i] if i < count else 0.0
+    modal_string.begin_at(of_voice(m, v).s, ago, shape, count)
 
 
 @native

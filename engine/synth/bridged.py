@@ -20,7 +20,7 @@ from engine.synth import crossing, landing, strips, zones
 from engine.synth import network_string as strings
 from engine.synth.memory import FADING, FREE, GLIDE, PULSED, PULSES, RELEASED, TO_BODY, TO_STRINGS, Joint, Machine
 from engine.synth.movable import TO_GAIN
-from engine.synth.voices import CALM, SETTLED, SILENCE, aimed, glide, nearer, set_moving
+from engine.synth.voices import CALM, SETTLED, SILENCE, aimed, calm_down, glide, nearer, set_moving
 
 FAR_AWAY = 1e15  # steps: a damper that is up comes then
 RISE = 8  # steps of the glide in which a stolen note's damping comes: at once it would be heard
@@ -291,16 +291,8 @@ def look_around(m: Machine) -> int:
 @native
 def look(m: Machine, v: int) -> float:
     """One voice: its kinetic energy. Others may drive it, so that to rise is no fault."""
-    voice = m.voices[v]
     kinetic, potential, stored = strings.energy(m, v)
-    alone = voice.forced == 0 and voice.moving == 0
-    voice.energy = kinetic + potential + stored
-    if voice.forced == 2:
-        voice.forced = 0
-    voice.peak = max(voice.peak, kinetic)
-    voice.calm = voice.calm + 1 if alone and kinetic <= SILENCE * voice.peak else 0
-    if voice.calm == CALM:
-        voice.state = FADING
+    calm_down(m, v, kinetic, kinetic + potential + stored)
     return kinetic + 0.0 * (potential + stored)  # what is no number shows
 
 

@@ -13,6 +13,8 @@ from engine.errors import PhysicsError
 from engine.physics import block, contact, finite_difference, modal
 from engine.physics.barrier import Obstacles
 from engine.physics.dispersion import REACH
+from engine.physics.losses import distances
+from engine.physics.string import Loss
 
 Design = modal.Design | finite_difference.Design
 Numbered = TypeVar("Numbered", bound=Design)
@@ -27,6 +29,7 @@ _STATE_ROWS = 20  # arrays as long as there are contact points
 _VECTOR = 8  # numbers by which a row may be longer than it need be
 _WORDS = 1000  # numbers: where a string's arrays are, what else is known of it, and what lies between arrays
 _BUFFERS = 4  # numbers kept for each step of a rehearsal, for the force and each pickup
+FINEST = 1.14  # a grid has no more nodes than the rate over twice its pitch and this: the margin, and room to bend
 _REACH = 4.0 / 3.0  # see `within_reach`
 _SOLVES = 2  # of a block in a step, nearly always
 JOINED = 0.01  # ns a step for each byte of strings that share a bridge
@@ -197,12 +200,6 @@ def _law(design: Design) -> contact.Law:
     return c.law if isinstance(c, modal.Coefficients) else c.surface.law
 
 
-def _fitting(design: finite_difference.Design) -> float:
-    """What it takes to find a grid and its losses, ns: far distances by the nodes' conditions, pair by pair of taps."""
-    far = design.coefficients.stencil.offset.size
-    return COSTS.grid + COSTS.fitted * (design.grid.intervals * (far + REACH) ** 2 if far else 0)
-
-
 def _kept_tables(points: int, rank: int, pickups: int) -> int:
     """Entries of the tables that a modal key keeps, beside those as long as its modes; every row in whole vectors.
 
@@ -230,6 +227,16 @@ class Budget:
         self._voices, self._best, self._keys, self._voice, self._ns = voices, best, room // 8, 0, 0.0
         self._most = (0, 0, 0)  # modes or nodes, points, rank
 
+    def foresee(self, loss: Loss, pitch: float, rate: float) -> None:
+        """Count what it takes to fit a grid's losses, before it is done; refuse the instrument if that is too long.
+
+        Losses over far distances are fitted by the nodes' conditions, pair by pair of taps.
+        """
+        nodes = int(rate / (2.0 * pitch * FINEST))
+        far = sum(distance > REACH for distance in distances(nodes, rate)) if loss.s1 or loss.s3 else 0
+        self._ns += COSTS.fitted * (nodes * (far + REACH) ** 2 if far else 0)
+        self._check_time(["leave out string.loss.s1 and s3", "lower oversample or the sample rate"])
+
     def spend(self, design: Design | None) -> None:
         """Count a key; refuse the instrument once it is too large, or takes too long to design."""
         if design is None:
@@ -252,11 +259,12 @@ class Budget:
         self._check_memory(design)
         tables = COSTS.tabled * size * rows * coupled
         solving = COSTS.solved * int((design.points.height > 0.0).sum()) ** 3
-        self._ns += (COSTS.key if isinstance(design, modal.Design) else _fitting(design)) + tables + solving
+        self._ns += (COSTS.key if isinstance(design, modal.Design) else COSTS.grid) + tables + solving
+        self._check_time([*(["lower barrier.height"] if solving > tables else []), *_smaller(design)])
+
+    def _check_time(self, remedies: list[str]) -> None:
         if self._ns > 1e9 * DESIGNING:
-            limit = f"takes longer than {DESIGNING:g} s to design"
-            remedies = ["lower barrier.height"] if solving > tables else []
-            raise _refused(f"{1e-9 * self._ns:.2g} s or more", limit, [*remedies, *_smaller(design)])
+            raise _refused(f"{1e-9 * self._ns:.2g} s or more", f"takes longer than {DESIGNING:g} s to design", remedies)
 
     def lasts_for(self, voices: int) -> int:
         """How many voices there may be, up to so many."""

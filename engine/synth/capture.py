@@ -2,9 +2,10 @@
 
 A block is cut where a picture is due, which changes no bit of it. Two kinds are taken while somebody watches:
 
-- looks, as with a stroboscope: every string some sixty times a second, always at nearly the same phase of the one in
-  focus, a little later each time. They go through a ring of slots: one that is not read yet is never written over, so
-  that none can tear, and where there is no room a look is left out.
+- looks, as with a stroboscope: every string sixty times a second, always at nearly the same phase of the one in focus,
+  a little later each time. Each is where that is nearest to its turn, half a period from it at most; of a string below
+  60 Hz there is one a period. They go through a ring of slots: one that is not read yet is never written over, so that
+  none can tear, and where there is no room a look is left out.
 - a film of the string in focus, picture by picture from the pluck on that it waits for; its memory has one owner at a
   time.
 
@@ -67,6 +68,7 @@ class Capture:
     slip: float  # periods by which each look is later
     length: int  # pictures that a film has
     next: float  # sample at which the next look is due
+    turn: float  # where it would be if looks came evenly
     born: int  # the number of the note that had begun last when a film was armed; -1: not known yet
     taken: int  # pictures of the film so far
     due: int  # sample of its next one
@@ -175,9 +177,8 @@ def look(c: Capture, d: Desk) -> None:
     period = period_of(machine(d.parts[part].machine), voice) if part >= 0 else rate / LOOK_RATE
     if c.pace > 0.0:
         period = rate / c.pace
-    whole = max(float(int(rate / LOOK_RATE / period + 0.5)), 1.0)
     if c.next < d.clock - rate:  # nobody has watched for a while
-        c.next = float(d.clock)
+        c.next = c.turn = float(d.clock)
     if c.written[0] - load_acquire(c.read, 0) < LOOKS:
         slot = c.slots[(c.written[0] % LOOKS) * SLOT : (c.written[0] % LOOKS + 1) * SLOT]
         begin(slot, d.clock, rate, period, 0)
@@ -191,7 +192,11 @@ def look(c: Capture, d: Desk) -> None:
         store_release(c.written, 0, c.written[0] + 1)
     else:
         c.left_out += 1
-    c.next += period * (whole + c.slip)
+    step = rate / LOOK_RATE
+    c.turn = max(c.turn + step, c.next + 0.5 * step)  # what a low string has missed is not made up for
+    slip = c.slip if part >= 0 or c.pace > 0.0 else 0.0
+    whole = max(int((c.turn - c.next) / period - slip + 0.5), 1)
+    c.next += period * (whole + slip)
 
 
 @native

@@ -154,7 +154,7 @@ def _voiced(preset: Preset, a: Assembly, parts: list[Played], hz: float, rate: f
         raise PhysicsError("courses", len(strings), f"a key has at most {MOST_COURSES} strings", "take fewer")
     first = strings[0]
     made = ChoirDesign(_block(strings, a, rate), rate, max(a.body.channels, 1), len(a.body.directions))
-    lows = [point.low for own in strings for point in meetings(own.strung) if point.kind == OBSTACLE and _stands(point)]
+    lows = [point.low for own in strings for point in meetings(own.strung) if point.stands]
     return Voiced(hz, made, "", Problem(first.strung.string, excitation=first.pulse), -max(lows, default=-inf))
 
 
@@ -240,7 +240,7 @@ def _block(strings: list[Sounded], a: Assembly, rate: float) -> Any:
         values = strand_of(own.strung, planes, points, a.body, rate)
         if one_way:
             rebent(values, planes, own.strung)
-        values["points"]["timed"] = int(any(point.travel.start < LATER and _moves(point) for point in points))
+        values["points"]["timed"] = int(any(point.travel.start < LATER and point.moves for point in points))
         put(arena, writers, Strand, place, values)
     writers.append(lay(arena, Choir, start, **_choir(strings, found, places, rate), leaning=_leaning(strings, angles)))
     block = arena.sealed()
@@ -249,15 +249,6 @@ def _block(strings: list[Sounded], a: Assembly, rate: float) -> Any:
     for place in places:
         hang(int(block.ctypes.data) + place)
     return block.view(np.int64)
-
-
-def _moves(point: Meeting) -> bool:
-    return point.hammer != NOBODY or point.slip < inf or point.travel != Travel()
-
-
-def _stands(point: Meeting) -> bool:
-    """Whether it is one of a barrier's."""
-    return point.hammer == NOBODY and point.slip == inf
 
 
 def _refuse_pressed(points: list[Meeting]) -> None:

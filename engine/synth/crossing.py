@@ -23,7 +23,7 @@ from engine.physics.network.inheriting import (
 from engine.physics.network.memory import Island, island, strand
 from engine.synth import network_string as strings
 from engine.synth import strips
-from engine.synth.memory import FREE, HELD, RELEASED, TO_STRINGS, Fingerboard, Machine
+from engine.synth.memory import FREE, HELD, RELEASED, Fingerboard, Machine
 from engine.synth.voices import set_moving
 
 
@@ -147,13 +147,7 @@ def go_on(new: Machine, w: Any, old: Machine, v: Any) -> None:
     voice.lift = voice.next_lift = old.voices[v].lift - excess
     for n in range(min(c.strands.size, before.strands.size)):
         press_alike(strings.at_place(before, n).points, strings.at_place(c, n).points)
-    for p in range(new.pickups if j.listens == TO_STRINGS else 0):
-        new.heard[w, p, 0] = strings.at_pickup(c, p)
-        for n in range(c.strands.size):
-            s = strings.at_place(c, n)
-            row = s.points.psi.size + s.now.size + p
-            for d in range(b.now.size if row < s.bank.free.size else 0):
-                new.heard[w, p, 0] += s.ends.carried[d, row] * b.now[d]
+    strings.hear_first(new, w)
 
 
 @native

@@ -118,6 +118,8 @@ def design_keys(
         if only is not None and number not in only:
             keys.append(TunedKey(hz, None, "not designed yet"))
             continue
+        if hz is not None and preset.model == "fd":
+            budget.foresee(preset.problem.string.loss, hz, rate)
         keys.append(design_key(preset.problem, preset.model, preset.keys, hz, rate, preset.tracking))
         budget.spend(keys[-1].design)
     return keys

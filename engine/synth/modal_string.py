@@ -178,7 +178,13 @@ def lift(m: Machine, v: Any, by: Any) -> None:
 @native
 def strike_at(m: Machine, v: Any, position: Any) -> None:
     """Where the next pluck meets the string, as a fraction of its length."""
-    mine, key = of_voice(m, v), m.keys[m.voices[v].key]
+    strike(of_voice(m, v), m, v, position)
+
+
+@inlined
+def strike(mine: Any, m: Machine, v: Any, position: Any) -> None:
+    """The same, of either kind of modes."""
+    key = m.keys[m.voices[v].key]
     at, moved = position * key.length, position != key.position
     for i in range(mine.t.strike.size):
         mine.t.strike[i] = sin(mine.wave[i] * at) if moved else mine.shape[i]
@@ -189,7 +195,7 @@ def strike_at(m: Machine, v: Any, position: Any) -> None:
 
 
 @inlined
-def aim(mine: ModalParts) -> None:
+def aim(mine: Any) -> None:
     """A newton's effect on every mode, for the place whose mode shapes are in `strike`."""
     for i in range(mine.c.inject.size):
         mine.c.inject[i] = mine.c.spread[i] * mine.t.strike[i]
@@ -259,7 +265,12 @@ def depth(m: Machine, v: Any) -> Any:
 @native
 def enter(m: Machine, v: Any, ago: Any, shape: Any, count: Any) -> None:
     """Be where another string was so many steps ago, as far as this one has its modes."""
-    s = of_voice(m, v).s
+    begin_at(of_voice(m, v).s, ago, shape, count)
+
+
+@inlined
+def begin_at(s: Any, ago: Any, shape: Any, count: Any) -> None:
+    """Modes where they were so many steps ago."""
     y = s.odd if ago else s.even
     for i in range(y.size):
         y[i] = shape[i] if i < count else 0.0

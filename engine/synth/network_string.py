@@ -7,7 +7,7 @@ that there is no `run` here (together.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, prod
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,8 @@ from engine.physics.excitation import EDGE
 from engine.physics.hearing import DIFFERENCE
 from engine.physics.network import coming
 from engine.physics.network.counterparts import leave
-from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Contacts, Island, Strand, island, strand
+from engine.physics.network.fretting import stands
+from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Island, Strand, island, strand
 from engine.physics.network.metered import moving, stored, strained
 from engine.physics.problem import Pickup
 from engine.physics.string import Array
@@ -266,15 +267,21 @@ def rest(m: Machine, v: Any) -> None:
     j, c = joint(m), of_voice(m, v)
     for n in range(c.strands.size):
         coming.enter(address(m) + j.island, j.courses * v + n)
-    if j.listens == TO_STRINGS:
-        b = hammers_of(island(address(m) + j.island))
-        for p in range(m.pickups):  # on a bridge that moves a string at rest does
-            m.heard[v, p, 0] = at_pickup(c, p)
-            for n in range(c.strands.size):
-                s = at_place(c, n)
-                row = s.points.psi.size + s.now.size + p
-                for d in range(b.now.size if row < s.bank.free.size else 0):
-                    m.heard[v, p, 0] += s.ends.carried[d, row] * b.now[d]
+    hear_first(m, v)
+
+
+@native
+def hear_first(m: Machine, v: Any) -> None:
+    """Where a voice's strings are at pickups to begin with: on a bridge that moves also those at rest do."""
+    j, c = joint(m), of_voice(m, v)
+    b = hammers_of(island(address(m) + j.island))
+    for p in range(m.pickups if j.listens == TO_STRINGS else 0):
+        m.heard[v, p, 0] = at_pickup(c, p)
+        for n in range(c.strands.size):
+            s = at_place(c, n)
+            row = s.points.psi.size + s.now.size + p
+            for d in range(b.now.size if row < s.bank.free.size else 0):
+                m.heard[v, p, 0] += s.ends.carried[d, row] * b.now[d]
 
 
 @inlined
@@ -329,12 +336,6 @@ def raise_on(m: Machine, v: Any, by: Any, span: Any) -> None:
             if stands(p, k):
                 p.low[k], p.by[k], p.begin[k], p.span[k] = p.next[k], by, clock, span
                 p.timed = 1
-
-
-@inlined
-def stands(p: Contacts, k: Any) -> Any:
-    """Whether an obstacle is one of a barrier's."""
-    return p.hammer[k] == NOBODY and p.slip[k] == inf
 
 
 @native

@@ -63,7 +63,7 @@ class Teller:
     first: str
     _known: dict[str, int] = field(default_factory=dict)
     _last: str = ""
-    _told: int = 0
+    told: int = 0  # so many so far
 
     def tell(self, making: Making, seat: int, heir: int) -> Told:
         """One that has come."""
@@ -73,8 +73,8 @@ class Teller:
         told: Told = {"text": self._number(making.text, new), "keys": list(making.keys), "seat": seat, "heir": heir}
         if making.like:
             told["like"] = [self._number(making.like.text, new), list(making.like.keys)]
-        self._told += 1
-        return {"number": self._told, "new": new, **told}  # of two that came at once, the first told may come second
+        self.told += 1
+        return {"number": self.told, "new": new, **told}  # of two that came at once, the first told may come second
 
     def _number(self, text: str, new: list[list[Any]]) -> int:
         if text not in self._known:

@@ -298,6 +298,14 @@ def look(m: Machine, v: int) -> None:
         voice.state = FREE
         m.meters.watchdog += 1
         return
+    calm_down(m, v, kinetic, energy)
+
+
+@native
+def calm_down(m: Machine, v: int, kinetic: float, energy: float) -> None:
+    """A string that is silent fades away."""
+    voice = m.voices[v]
+    alone = voice.forced == 0 and voice.moving == 0
     voice.energy = energy
     if voice.forced == 2:
         voice.forced = 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -19,6 +20,17 @@ MARKS = [
 ]
 SIZE = {"width": 1280, "height": 900}
 AS_ROOT = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+
+
+@contextmanager
+def launched(*options: str) -> Iterator[Any]:
+    """The browser, for as long as it is wanted."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as p:
+        made = p.chromium.launch(executable_path=BROWSER, headless=True, args=[*AS_ROOT, *options])
+        yield made
+        made.close()
 
 
 def ready(page: Any) -> None:
@@ -57,9 +69,9 @@ def revert(page: Any) -> None:
     until(lambda: page.locator("#revert").is_disabled(), "it does not go back to the file")
 
 
-def violations(page: Any) -> list[Any]:
+def violations(page: Any, **options: Any) -> list[Any]:
     """What axe finds wrong with a page as it is."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-    found = axe.Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}})
+    found = axe.Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}, **options})
     return [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in found.response["violations"]]

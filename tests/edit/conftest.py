@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from edit.browsing import AS_ROOT, BROWSER, SIZE, ready
+from edit.browsing import SIZE, launched, ready
 from edit.editing import Editing
 from live import guard
 from live.jack import MISSING, jack_server
@@ -32,12 +32,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editing]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as p:
-        made = p.chromium.launch(executable_path=BROWSER, headless=True, args=AS_ROOT)
+    with launched() as made:
         yield made
-        made.close()
 
 
 @pytest.fixture

@@ -23,13 +23,14 @@ from engine.edit.requests import TABLE, Request
 from engine.edit.studio import Studio
 from engine.errors import EngineError, Exit, PresetError
 from engine.files.errors import FileError
+from engine.layout import seen
 from engine.live.player import Player
 from engine.live.thread.block import run_block
 from engine.offline.render import render
 from engine.preset.files import OWN_FOLDER
 from engine.preset.loader import load_preset
 from engine.synth.ensemble import Seats
-from engine.synth.memory import FREE
+from engine.synth.memory import FREE, HELD, Machine
 
 PRESET = """\
 name: Small
@@ -138,6 +139,21 @@ def test_a_knob_is_heard_while_a_string_rings_and_then_all_keys_are_rehearsed(ro
     wait_for(lambda: len(room.player.instruments()) == 1, "designs that nobody hears do not go")
     loud = np.abs(np.concatenate(room.sound)).max()
     assert 0.0 < loud < 1.0
+
+
+def test_what_a_page_holds_is_let_go_with_the_last_one(room: Room) -> None:
+    room.studio.watch(True)
+    room.ask("note", key=50, velocity=100)
+    room.ask("controller", number=64, value=127)
+    room.ask("bend", value=4000)
+
+    def held() -> list[int]:
+        return [int(v.key) for i in room.player.instruments() for v in i.machine.voices if v.state == HELD]
+
+    channel = seen(Machine, int(room.player.seats.desk.listener)).channels[0]
+    wait_for(lambda: held() == [50] and channel.bend == 4000, "the note does not begin")
+    room.studio.watch(False)
+    wait_for(lambda: held() == [] and channel.bend == channel.position[64] == 0, "it stays as it was")
 
 
 def test_of_many_wishes_the_newest_counts(room: Room) -> None:

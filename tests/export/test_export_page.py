@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from edit.browsing import AS_ROOT, BROWSER, BROWSERS, SIZE, count, press, until
+from edit.browsing import BROWSER, BROWSERS, SIZE, count, launched, press, until, violations
 from export.exporting import FRAMES, NETWORK, RATE, expected
 from export.paging import SHORT, events, order, page_of
 
@@ -57,12 +57,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as p:
-        made = p.chromium.launch(executable_path=BROWSER, headless=True, args=AS_ROOT)
+    with launched() as made:
         yield made
-        made.close()
 
 
 class Opened:
@@ -208,13 +204,9 @@ def test_where_there_are_no_vectors_the_plain_code_plays(folder: Path, browser: 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
 def test_it_is_accessible(theme: str, folder: Path, browser: Any) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
     how = {"color_scheme": theme, "reduced_motion": "reduce"}  # no colour on its way to another one
     with Opened(browser, page_of(folder, "sitar-string", "slap-bass") / "index.html", **how) as page:
-        tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-        found = axe.Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}, "preload": False})
-        wrong = [(v["id"], [node["html"][:120] for node in v["nodes"]]) for v in found.response["violations"]]
-        assert wrong == []
+        assert violations(page, preload=False) == []
         for width in (SIZE["width"] // 2, 390):  # 200 %, and a telephone
             page.set_viewport_size({"width": width, "height": SIZE["height"] // 2})
             assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -19,12 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import cache, cli, load_preset
+from engine.cores import cores
 from engine.music.errors import ScoreError
 from engine.music.midi_file import midi_bytes, parse_midi
 from engine.music.note import parse_notes
 from engine.music.score import score_of_messages, score_of_notes
 from engine.offline.job import Job, Manner, OutputFile, Treatment, make_player
-from engine.offline.pool import cores, run_jobs
+from engine.offline.pool import run_jobs
 from engine.offline.render import render
 from engine.offline.stream import stream
 from engine.physics import modal

@@ -20,11 +20,11 @@ import pytest
 import soundfile
 
 from engine import interrupts
+from engine.cores import cores
 from engine.files.audio_file import Format, audio_file
 from engine.files.errors import FileError
 from engine.files.target import whole_file
 from engine.interrupts import Stopped, held, let_in, stoppable
-from engine.offline.pool import cores
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 FORM = Format(8_000, 1)

@@ -17,7 +17,7 @@ from robustness_parts.broken_presets import check_complaint, play_broken, play_p
 from robustness_parts.playing import Case, Fault, case_at_any_rate, network_case, play_case, random_case
 
 MOST_SECONDS, MOST_MB = 1.0, 200.0  # for what comes in by a file
-PATIENT_SECONDS, PATIENT_MB = 10.0, 300.0  # for what is as large as the engine's own limits allow
+PATIENT_SECONDS, PATIENT_MB = 5.0, 300.0  # for what is as large as the engine's own limits allow
 TRIES = 3  # of a case that took too long: somebody else may have used the machine
 
 KINDS: dict[str, Callable[[Random, Path], str]] = {

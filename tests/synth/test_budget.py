@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from one_string import ONE_STRING
 
 from engine.errors import PhysicsError
-from engine.physics import finite_difference, modal
+from engine.physics import finite_difference, grid, modal
 from engine.physics.excitation import pulse
+from engine.physics.string import Loss, String
 from engine.preset.loader import load_preset
 from engine.synth import budget
 from engine.synth.instrument import Instrument
@@ -105,16 +106,20 @@ def priced(counts: dict[str, float], law: float) -> float:
 
 
 def test_what_is_counted_is_what_is_done() -> None:
-    """Random presets: linear work to the last node and mode; contacts never more, all in all at most 45 times what is
-    done and 8 times in nine cases of ten, since points are charged that the string could reach."""
+    """Random presets: linear work to the last node and mode; contacts never more.
+
+    Where points touched, all in all at most 25 times what is done and 8 times in nine cases of ten. Points that the
+    string could reach, and did not in these few steps, are charged as well: a hundred of them cost forty times what a
+    string of a few modes does. Beside them it is never twice what is done then.
+    """
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, "-c", COUNTING], capture_output=True, text=True, env=environment, timeout=120, check=False
+        [sys.executable, "-c", COUNTING], capture_output=True, text=True, env=environment, timeout=600, check=False
     )
     assert done.returncode == 0, done.stderr
     cases = json.loads(done.stdout)
     assert len(cases) > CASES / 2
-    factors, unreached = [], 0
+    factors, missed, unreached = [], [], 0
     for seed, estimate, found in cases:
         for name in ("nodes", "wide", "far"):
             assert found[name] == STEPS * estimate[name], seed
@@ -124,11 +129,19 @@ def test_what_is_counted_is_what_is_done() -> None:
             unreached += 1
             assert found["entries"] == STEPS * estimate["entries"], seed
         each = {name: count / STEPS for name, count in found.items()} | {"watched": estimate["watched"]}
-        factors.append(priced(estimate, budget.COSTS.general) / priced(each, budget.COSTS.general))
+        factor, linear = (
+            priced(charged, budget.COSTS.general) / priced(each, budget.COSTS.general)
+            for charged in (estimate, {**estimate, "touching": 0})
+        )
+        if found["touching"]:
+            factors.append(factor)
+        else:
+            missed.append(linear)
+        assert factor >= 1.0, seed
     assert unreached > 0.1 * len(cases)
     assert any(found["far"] for _, _, found in cases)
-    assert min(factors) >= 1.0
-    assert max(factors) <= 45.0
+    assert max(missed) <= 2.0
+    assert max(factors) <= 25.0
     assert np.quantile(factors, 0.9) <= 8.0
 
 
@@ -222,6 +235,25 @@ def test_seven_lines_are_not_forty_seconds() -> None:
 def test_what_the_refusal_says_is_enough(change: dict[str, Any]) -> None:
     made = Instrument({**SEVEN_LINES, **change})
     assert 69 not in made.silent_keys
+
+
+def test_a_grid_s_losses_are_charged_before_they_are_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At rates for study each of the lowest keys would take seconds."""
+    monkeypatch.setattr(grid, "fit_losses", None)
+    preset = {"model": "fd", "string": {**STRING, "loss": {"s0": 0.6, "s1": 5e-3, "s2": 1e-3}}, "oversample": 8}
+    with pytest.raises(PhysicsError, match=r"longer than 2 s to design; leave out string\.loss\.s1 and s3"):
+        Instrument(preset, 384_000)
+
+
+def test_what_nobody_can_fit_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wave that is heard loses more than all of it in a step: the finest grid knows it, and any other."""
+    tried: list[int] = []
+    real = grid._with_losses
+    monkeypatch.setattr(grid, "fit_losses", None)
+    monkeypatch.setattr(grid, "_with_losses", lambda *asked: (tried.append(asked[3]), real(*asked))[1])
+    with pytest.raises(PhysicsError, match="too strong for this sample rate"):
+        grid.grid(String(0.32, 4.3e-4, 2.24, 0.0, Loss(12.0, 5e-3, 0.0, 9e-7)), 352_800.0)
+    assert len(tried) == 2
 
 
 def test_buffers_are_charged() -> None:

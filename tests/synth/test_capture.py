@@ -123,22 +123,45 @@ def test_looks_come_sixty_times_a_second_at_a_phase_that_slips() -> None:
     stand.watcher.memory.slip = 0.125
     stand.play(4000)
     stand.watcher.looks()
-    clocks, period = [], 0.0
-    for _ in range(40):
-        stand.play(BLOCK)
-        for look in stand.watcher.looks():
-            clocks.append(int(of(look)["clock"] + LAP * of(look)["laps"]))
-            period = of(look)["period"]
-    steps = np.diff(clocks)
-    whole = np.round(RATE / 60 / period)
-    np.testing.assert_allclose(steps, period * (whole + 0.125), atol=1.01)
+    clocks, period = looked(stand, 200)
     assert period == pytest.approx(RATE / (440 * 2 ** ((57 - 69) / 12)), rel=1e-6)
+    steps = np.diff(clocks)
+    np.testing.assert_allclose(steps, period * (np.round(steps / period - 0.125) + 0.125), atol=1.01)
+    early = clocks - RATE / 60 * np.arange(len(clocks))
+    assert np.ptp(early) < period + 2.0
     stand.watcher.memory.focus = 50
     stand.play(800)
     stand.watcher.looks()
     stand.play(4 * BLOCK)
     for look in stand.watcher.looks():
         assert [facts["key"] for facts, _, _ in pictures(look) if facts["focus"]] == [50]
+
+
+def test_a_low_string_is_seen_once_a_period_and_nothing_is_made_up_for() -> None:
+    stand = Stand("bridge")
+    stand.watcher.watch(True)
+    hand_on(stand.seats.address, 6000, midi.packed(*on(28)))
+    stand.play(6400)
+    stand.watcher.looks()
+    low, period = looked(stand, 100)
+    assert period > RATE / 60
+    np.testing.assert_allclose(np.diff(low), 1.02 * period, atol=1.01)
+    stand.watcher.memory.focus = 57
+    high, period = looked(stand, 100)
+    assert period < RATE / 120
+    assert np.diff(high).min() > 0.5 * RATE / 60 - period
+    assert len(high) <= 1 + 100 * BLOCK * 60 / RATE
+
+
+def looked(stand: Stand, blocks: int) -> tuple[Any, float]:
+    """At which samples looks were taken, and the last one's period."""
+    clocks, period = [], 0.0
+    for _ in range(blocks):
+        stand.play(BLOCK)
+        for look in stand.watcher.looks():
+            clocks.append(int(of(look)["clock"] + LAP * of(look)["laps"]))
+            period = of(look)["period"]
+    return np.array(clocks), period
 
 
 def test_a_film_begins_with_the_pluck_and_misses_nothing() -> None:

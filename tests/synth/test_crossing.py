@@ -133,11 +133,15 @@ def test_a_turned_knob_makes_no_click(name: str, changes: dict[str, object]) -> 
 @pytest.mark.parametrize("name", list(PRESETS))
 @pytest.mark.parametrize("at", [AT, AT + 37])
 def test_where_nothing_changes_the_sound_hardly_does(name: str, at: int) -> None:
-    """Also in the midst of a pair of steps. What goes on is the same to rounding, which contacts make more of; the
-    filters begin anew.
+    """Also in the midst of a pair of steps. What goes on is the same to rounding, which contacts make more of.
+
+    The DC blocker's running mean goes with the fade of whoever played, and its heir begins without: of a sound at f
+    that is 5 Hz / f, three percent of the `wide` body's, which has one mode, at 180 Hz. Were it not drained
+    (`renderer.finish`), that sound would differ by less than 1e-3. Other bodies are heard where they radiate.
     """
     plain, changed, _ = Stage.turned(name, {}, at)
-    assert np.abs(changed - plain)[at : at + 480].max() < 1e-2 * np.abs(plain[at:]).max()
+    limit = 1e-2 if name == "wide" else 3e-3
+    assert np.abs(changed - plain)[at : at + 480].max() < limit * np.abs(plain[at:]).max()
 
 
 @pytest.mark.parametrize("name", ["hub", "odd", "frets"])

@@ -183,6 +183,7 @@ function show(said) {
   $("side").setAttribute("aria-label", `Side ${state.side} is heard; hear side ${isB ? "A" : "B"}`);
   $("record").setAttribute("aria-pressed", String(state.recording));
   $("record").querySelector(".word").textContent = state.recording ? "Stop" : "Record";
+  if (other) keyboard.show(...reach(state));
   stage.setScene(state.scene);
   all.setParts(stage.parts);
   drawStrings(other || JSON.stringify(before.scene) !== JSON.stringify(state.scene), other);
@@ -202,6 +203,15 @@ function drawStrings(changed, other) {
   loupe.setScene(drawn);
   if (!other && onLoupe.held) loupe.seen = seen;
   onLoupe.set(barrierHandles(there, setFromDrawing));
+}
+
+// The first and the last of four octaves of keys: those of a bass lie lower.
+function reach({ scene, derived }) {
+  const played = (scene.strings ?? []).flatMap(({ keys }) => keys ?? []);
+  if (!played.length) played.push(Math.round(69 + 12 * Math.log2(derived["string.tuned"] / 440)));
+  const low = Math.min(...played);
+  const first = low < 36 && Math.max(...played) < 84 ? 12 * Math.max(Math.floor(low / 12), 0) : 36;
+  return [first, first + 48];
 }
 
 function enable(button, what, word) {

@@ -63,9 +63,8 @@ def press(h: Flock, b: Bridge, odd: Any, k: Any, s: Any) -> None:
         for c in range(b.swept.size):
             answer += h.lean[d, at] * b.answer[d, c] * h.lean[c, at]
     push = h.before[at] - h.open[at] - (moved + moved)
-    law = contact.Law(h.slope, h.power, h.form, h.secant, h.drag, 0.0, 0.5, 1.0, 4.0, GRAIN, SLACK, contact.SHIPPED)
     eta, before = h.level[at] - h.now[at], h.level[at] - h.before[at]
-    force, psi, lost = contact.met(law, h.slope[at], eta, before, push, h.psi[at], answer)
+    force, psi, lost = contact.met(shared_law(h), h.slope[at], eta, before, push, h.psi[at], answer)
     h.psi[at], h.pend[odd, k, s] = psi, force
     h.lost[0] += lost
     if force != 0.0:
@@ -74,6 +73,12 @@ def press(h: Flock, b: Bridge, odd: Any, k: Any, s: Any) -> None:
             b.pull[d] -= h.lean[d, at] * force
             for c in range(b.swept.size):
                 b.swept[d] += b.answer[d, c] * h.lean[c, at] * force
+
+
+@inlined
+def shared_law(h: Flock) -> Any:
+    """The law of contact of all their points."""
+    return contact.Law(h.slope, h.power, h.form, h.secant, h.drag, 0.0, 0.5, 1.0, 4.0, GRAIN, SLACK, contact.SHIPPED)
 
 
 @native

@@ -23,9 +23,9 @@ from typing import Any
 from engine.compiled import called_by_python, inlined, native
 from engine.elementary import sin
 from engine.joined import cleared
-from engine.physics.contact import Law
 from engine.physics.network.memory import GONE, NOBODY, THERE, Bridge, Contacts, Strand, island, strand
 from engine.physics.network.metered import recall, vibrating
+from engine.physics.network.settling import law_of
 from engine.physics.retune import psi_of
 from engine.vectors import advance, project
 
@@ -146,7 +146,7 @@ def press(s: Strand, b: Bridge, odd: Any, way: Any, purse: Any, left: Any) -> No
     stand(s, odd)
     place(s, b)
     for k in range(p.obstacles):
-        if p.hammer[k] == NOBODY and not is_finger(p, k):
+        if stands(p, k):
             p.low[k] -= way[0, 2] * (p.at[k] / s.recipe.length)
             p.timed = 1
 
@@ -277,21 +277,27 @@ def stand(s: Strand, odd: Any) -> None:
 @native
 def place(s: Strand, b: Bridge) -> None:
     """Points and ends where the modes and the bridge have them, now and a step ago."""
-    p, count, free = s.points, s.points.psi.size, s.bank.free
-    project(s.bank.rows, s.bank.last, free)
-    for j in range(s.now.size):
-        s.before[j] = free[count + j]
+    put(s, s.bank.last, b.before, s.points.before, s.before)
+    put(s, s.bank.latest, b.now, s.points.now, s.now)
+
+
+@native
+def put(s: Strand, modes: Any, bridge: Any, points: Any, ends: Any) -> None:
+    """The same at one moment."""
+    count, free = points.size, s.bank.free
+    project(s.bank.rows, modes, free)
+    for j in range(ends.size):
+        ends[j] = free[count + j]
     for k in range(count):
-        p.before[k] = free[k]
-        for d in range(b.before.size):
-            p.before[k] += s.ends.carried[d, k] * b.before[d]
-    project(s.bank.rows, s.bank.latest, free)
-    for j in range(s.now.size):
-        s.now[j] = free[count + j]
-    for k in range(count):
-        p.now[k] = free[k]
-        for d in range(b.now.size):
-            p.now[k] += s.ends.carried[d, k] * b.now[d]
+        points[k] = free[k]
+        for d in range(bridge.size):
+            points[k] += s.ends.carried[d, k] * bridge[d]
+
+
+@inlined
+def stands(p: Contacts, k: Any) -> Any:
+    """Whether an obstacle is one of a barrier's: no hammer, and no finger."""
+    return p.hammer[k] == NOBODY and not is_finger(p, k)
 
 
 @inlined
@@ -325,7 +331,7 @@ def lower(s: Strand, aside: Any) -> None:
     """Barriers as the modes see them, whose string is aside at its end: lower by as much as the straight line is up."""
     p = s.points
     for k in range(p.obstacles):
-        if p.hammer[k] == NOBODY and not is_finger(p, k):
+        if stands(p, k):
             by = aside * (p.at[k] / s.recipe.length)
             p.low[k], p.level[k], p.next[k], p.last[k] = p.low[k] - by, p.level[k] - by, p.next[k] - by, p.last[k] - by
             p.timed |= by != 0.0
@@ -342,6 +348,5 @@ def press_no_more(old: Contacts, new: Contacts) -> None:
         if k >= count - new.links and new.state[k] == THERE:
             kept = 2.0 * new.root[k] * (new.level[k] - new.now[k])
         elif k < new.obstacles and same and new.state[k] == THERE:
-            law = Law(new.slope, new.power[k], new.form[k], new.secant[k], new.drag[k], 0.0, 0.5, 1.0, 4.0, 0.0, 0.0, 0)
-            kept = min(old.psi[k], psi_of(law, new.slope[k], new.level[k] - new.now[k]))
+            kept = min(old.psi[k], psi_of(law_of(new, k), new.slope[k], new.level[k] - new.now[k]))
         new.psi[k] = kept

@@ -12,10 +12,11 @@ from typing import Any
 
 from engine.compiled import inlined, native
 from engine.lanes import LANES
-from engine.physics.contact import Law
-from engine.physics.network.fretting import alike, end_of_plane, place, stand
-from engine.physics.network.memory import NOBODY, THERE, Bridge, Contacts, Flock, Resonators, Strand
+from engine.physics.network.flocking import shared_law
+from engine.physics.network.fretting import alike, end_of_plane, place, stand, stands
+from engine.physics.network.memory import THERE, Bridge, Contacts, Flock, Resonators, Strand
 from engine.physics.network.metered import recall
+from engine.physics.network.settling import law_of
 from engine.physics.retune import psi_of
 from engine.vectors import project
 
@@ -24,8 +25,8 @@ from engine.vectors import project
 
 @native
 def inherit_string(old: Strand, new: Strand, b: Bridge, was_odd: Any, odd: Any, later: Any) -> None:
-    """A string moves on as the old one did, which loses nothing by it. Both may be in the midst of a pair, each in its
-    own; `later`: steps by which clocks differ.
+    """A string moves on as the old one did, which loses nothing by it; contacts press once barriers are where they stay
+    (`press_alike`). Both may be in the midst of a pair, each in its own; `later`: steps by which clocks differ.
     """
     recall(old, was_odd)
     for i in range(new.bank.latest.size):
@@ -42,14 +43,13 @@ def inherit_string(old: Strand, new: Strand, b: Bridge, was_odd: Any, odd: Any, 
         follow(old.points, new.points, later)
     new.fold.stale[0] = 1
     place(new, b)
-    press_alike(old.points, new.points)
 
 
 @native
 def follow(old: Contacts, new: Contacts, later: Any) -> None:
     """What comes and goes does so as it did: fingers, felts, what hammers do. Barriers stand where the new ones do."""
     for k in range(new.psi.size):
-        if stands(new, k):
+        if stands(new, k) if k < new.obstacles else k < new.obstacles + new.rubs:
             continue
         new.by[k], new.span[k] = old.by[k], old.span[k]
         new.begin[k], new.end[k] = old.begin[k] + later, old.end[k] + later
@@ -60,13 +60,6 @@ def follow(old: Contacts, new: Contacts, later: Any) -> None:
             new.low[k], new.level[k], new.last[k], new.next[k] = old.low[k], old.level[k], old.last[k], old.next[k]
 
 
-@inlined
-def stands(p: Contacts, k: Any) -> Any:
-    """Whether a point is one of a barrier's, or rubs on one."""
-    barrier = k < p.obstacles and p.hammer[k] == NOBODY and p.slip[k] == inf
-    return barrier or (p.obstacles <= k < p.obstacles + p.rubs)
-
-
 @native
 def held(p: Contacts) -> Any:
     """What obstacles hold, J."""
@@ -74,12 +67,6 @@ def held(p: Contacts) -> Any:
     for k in range(p.obstacles):
         total += 0.5 * p.psi[k] * p.psi[k]
     return total
-
-
-@inlined
-def law_of(p: Contacts, k: Any) -> Any:
-    """An obstacle's law of contact."""
-    return Law(p.slope, p.power[k], p.form[k], p.secant[k], p.drag[k], 0.0, 0.5, 1.0, 4.0, 0.0, 0.0, 0)
 
 
 @native
@@ -262,8 +249,7 @@ def lay_flock(h: Flock, b: Bridge, odd: Any) -> None:
 @native
 def touch_alike(old: Flock, new: Flock) -> None:
     """Contacts as they must be where the strings are, or as much less as keeps them below what was held before."""
-    was = Law(old.slope, old.power, old.form, old.secant, old.drag, 0.0, 0.5, 1.0, 4.0, 0.0, 0.0, 0)
-    law = Law(new.slope, new.power, new.form, new.secant, new.drag, 0.0, 0.5, 1.0, 4.0, 0.0, 0.0, 0)
+    was, law = shared_law(old), shared_law(new)
     total = most = 0.0
     for k in range(old.psi.size):
         most += 0.5 * old.psi[k] * old.psi[k]

@@ -45,6 +45,16 @@ class Meeting:
     hammer: int = NOBODY
     partner: Meeting | None = None
 
+    @property
+    def moves(self) -> bool:
+        """Whether it comes, goes or is moved by something."""
+        return self.hammer != NOBODY or self.slip < inf or self.travel != STAYING
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is an obstacle of a barrier."""
+        return self.kind == OBSTACLE and self.hammer == NOBODY and self.slip == inf
+
 
 def meetings(strung: Strung) -> list[Meeting]:
     """The points of a string: obstacles, then rubs, then links, each kind in the order of its ports."""
@@ -127,14 +137,13 @@ def laid_out(found: list[Meeting], elastic: Array, ends: int, rate: float) -> di
 
     kinds = [point.kind for point in found]
     power = each([0.5 * (p.law.exponent - 1.0) for p in found])
-    moving = [p.hammer != NOBODY or p.slip < inf or p.travel != STAYING for p in found]
     low = each([p.low for p in found])
     count = len(found)
     return {
         "obstacles": kinds.count(OBSTACLE),
         "rubs": kinds.count(RUB),
         "links": kinds.count(LINK),
-        "timed": int(any(moving)),
+        "timed": int(any(p.moves for p in found)),
         "at": each([p.at for p in found]),
         "slope": 0.5 * np.sqrt(elastic * (power + 1.0)),  # (al + 1)/2 = power + 1
         "power": power,

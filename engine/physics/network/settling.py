@@ -15,7 +15,7 @@ import numpy as np
 from engine.compiled import inlined, native
 from engine.joined import blended, cleared, reached
 from engine.physics import contact
-from engine.physics.network.memory import NOBODY, Bridge, Strand
+from engine.physics.network.memory import NOBODY, Bridge, Contacts, Strand
 
 GRAIN = 1e4 * np.finfo(np.float64).eps  # share of psi below which what a release leaves is rounding
 SLACK = 16.0 * sqrt(np.finfo(np.float64).eps)  # the same of what a search for gradients leaves
@@ -47,10 +47,7 @@ def press(s: Strand, b: Bridge, k: Any) -> None:
     if p.hammer[k] != NOBODY:
         push -= 2.0 * b.mobility[p.hammer[k]] * b.hit[p.hammer[k]]
         answer += b.mobility[p.hammer[k]]
-    law = contact.Law(
-        p.slope, p.power[k], p.form[k], p.secant[k], p.drag[k], 0.0, 0.5, 1.0, 4.0, GRAIN, SLACK, contact.SHIPPED
-    )
-    force, psi, lost = contact.met(law, p.slope[k], eta, p.last[k] - p.before[k], push, p.psi[k], answer)
+    force, psi, lost = contact.met(law_of(p, k), p.slope[k], eta, p.last[k] - p.before[k], push, p.psi[k], answer)
     p.psi[k] = psi
     p.lost[0] += lost
     p.force[k] = force
@@ -59,6 +56,14 @@ def press(s: Strand, b: Bridge, k: Any) -> None:
         b.hit[p.hammer[k]] += force
     else:
         p.lost[1] += 0.5 * force * (p.next[k] - p.last[k])
+
+
+@inlined
+def law_of(p: Contacts, k: Any) -> Any:
+    """An obstacle's law of contact."""
+    return contact.Law(
+        p.slope, p.power[k], p.form[k], p.secant[k], p.drag[k], 0.0, 0.5, 1.0, 4.0, GRAIN, SLACK, contact.SHIPPED
+    )
 
 
 @inlined

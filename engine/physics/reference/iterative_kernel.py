@@ -8,22 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import called_by_python, inlined
-from engine.physics.contact import Law, Touch, raised
+from engine.physics.contact import Law, Touch
 from engine.physics.dispersion import REACH
 from engine.physics.finite_difference import Coefficients, State, advance, hear, levels, strike
 from engine.physics.grid_contact import Touchable
+from engine.physics.newton import potential
 
 CONVERGED = 0  # in place of a number of iterations: until rounding is all that is left
-
-
-@inlined
-def potential(law: Law, slope: Any, eta: Any) -> Any:
-    """phi and phi' at a penetration, from the law's psi = sqrt(2 phi) and psi' = 2 slope eta^power."""
-    if eta <= law.zero:
-        return law.zero, law.zero
-    half = slope * raised(eta, law)
-    psi = law.secant * half * eta
-    return law.half * psi * psi, (half + half) * psi
 
 
 @inlined
