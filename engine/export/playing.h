@@ -123,13 +123,15 @@ typedef bool transfer(void *stream, void *data, uint64_t bytes); /* all of them,
 static const char WORD[8] = {'j', 'a', 'w', 'a', 'r', 'i', ' ', '1'};
 struct row { uint32_t id, nothing; double value; };
 
-static bool save_by(struct played *p, transfer *write, void *stream)
+/* With what is known of a parameter and not heard yet, or NAN. */
+static bool save_by(struct played *p, const double *known, transfer *write, void *stream)
 {
     struct { char word[8]; uint64_t count; struct row row[ALL + 1]; } kept = {.count = 0};
     memcpy(kept.word, WORD, sizeof WORD);
     for (int n = 0; n < ALL; n++) {
-        if (!atomic_load(&p->moved[n])) continue;
-        kept.row[kept.count++] = (struct row){id_of(n), 0, atomic_load(&p->value[n])};
+        bool newer = known && known[n] == known[n];
+        if (!newer && !atomic_load(&p->moved[n])) continue;
+        kept.row[kept.count++] = (struct row){id_of(n), 0, newer ? known[n] : atomic_load(&p->value[n])};
     }
     return write(stream, &kept, 16 + kept.count * sizeof(struct row));
 }

@@ -128,6 +128,9 @@ static void keep(const struct factory **factory) /* its state, by another one of
 {
     static struct kept kept = {.table = &stream, .longest = 7}, again = {.table = &stream, .longest = 7};
     struct instance other;
+    struct parameter first;
+    if ((*plugin.controller)->get(plugin.controller, 0, &first) != DONE) exit(20);
+    if ((*plugin.controller)->show(plugin.controller, first.id, 0.5) != DONE) exit(20); /* and not played */
     if (!made_by(factory, &other) || (*plugin.component)->save(plugin.component, &kept.table) != DONE) exit(20);
     int32_t whole = kept.size;
     for (kept.size = 0; kept.size < whole; kept.size++)
@@ -137,6 +140,8 @@ static void keep(const struct factory **factory) /* its state, by another one of
     kept.data[3] ^= 1, kept.at = 0;
     if ((*other.component)->load(other.component, &kept.table) != DONE) exit(23);
     if ((*other.controller)->whole(other.controller, &kept.table) != DONE) exit(23);
+    double kept_share = (*other.controller)->value(other.controller, first.id) - 0.5;
+    if (kept_share < -1e-9 || kept_share > 1e-9) exit(26);
     if ((*other.component)->save(other.component, &again.table) != DONE || again.size != whole || memcmp(kept.data, again.data, (size_t)whole)) exit(24);
     fprintf(stderr, "state of %d parameters\n", (whole - 16) / 16);
     if (left(&other)) exit(25);

@@ -114,7 +114,7 @@ static bool reads(void *stream, void *into, uint64_t left)
 
 static bool save(const struct plugin *plugin, const struct written *to)
 {
-    return save_by(&own(plugin)->played, writes, (void *)to);
+    return save_by(&own(plugin)->played, NULL, writes, (void *)to);
 }
 
 static bool load(const struct plugin *plugin, const struct read *from)

@@ -112,7 +112,8 @@ def readme(order: Export) -> str:
 
 For {order.target.name} ({order.target.tried}). No Python is in it; what it plays is what `jawari render` plays, to the
 last bit. Put the folder `{slug(order)}.vst3` where VST 3 plugins lie: `~/.vst3` on Linux,
-`~/Library/Audio/Plug-Ins/VST3` on macOS, `%COMMONPROGRAMFILES%\\VST3` on Windows.
+`~/Library/Audio/Plug-Ins/VST3` on macOS, `%COMMONPROGRAMFILES%\\VST3` on Windows. It keeps
+its name, by which hosts find the library within.
 
 {described(order)}
 

@@ -2,8 +2,8 @@
 
    shape.h, written with it, has its name, its class, the parameters' numbers, how many parts a program may choose and
    which of MIDI's controllers are heard: hosts of VST 3 hand these on as parameters, of which every channel has its own.
-   Component, processor and controller are one object. What hosts say of a parameter by the controller is for show; what
-   is heard comes with the blocks, each point on its frame. Notes stay on their channels, or, where the switch "Notes
+   Component, processor and controller are one object. What hosts say of a parameter by the controller is shown, and kept;
+   what is heard comes with the blocks, each point on its frame. Notes stay on their channels, or, where the switch "Notes
    apart" is on, go to the members of an MPE zone, so that what is said of one moves no other. */
 
 #if !defined(_GNU_SOURCE)
@@ -39,6 +39,7 @@ struct own {
     uint32_t late;
     bool running;
     _Atomic double shown[PLACES]; /* from 0 to 1 */
+    atomic_bool newer[ALL + 1]; /* than what was heard */
     struct lane lanes[PLACES]; /* of the block that is played */
 };
 
@@ -86,7 +87,10 @@ static result terminate(void *self) { return (void)self, DONE; }
 
 static void show_all(struct own *o)
 {
-    for (int n = 0; n < ALL; n++) atomic_store(&o->shown[n], part_of(n, atomic_load(&o->played.value[n])));
+    for (int n = 0; n < ALL; n++) {
+        atomic_store(&o->newer[n], false);
+        atomic_store(&o->shown[n], part_of(n, atomic_load(&o->played.value[n])));
+    }
 }
 
 static bool writes(void *stream, void *data, uint64_t left)
@@ -111,9 +115,12 @@ static bool reads(void *stream, void *into, uint64_t left)
     return true;
 }
 
-static result save(void *self, const struct stream **to)
+static result save(void *self, const struct stream **to) /* also what a host has said and not played yet */
 {
-    return to && save_by(&component_own(self)->played, writes, to) ? DONE : REFUSED;
+    struct own *o = component_own(self);
+    double known[ALL + 1];
+    for (int n = 0; n < ALL; n++) known[n] = atomic_load(&o->newer[n]) ? plain(n, atomic_load(&o->shown[n])) : NAN;
+    return to && save_by(&o->played, known, writes, to) ? DONE : REFUSED;
 }
 
 static result load(void *self, const struct stream **from)
@@ -164,11 +171,12 @@ static struct lane *earliest(struct own *o, int count) /* in a frame, by their p
     return found;
 }
 
-static void turned(struct now *now, const struct lane *lane)
+static void turned(struct own *o, struct now *now, const struct lane *lane)
 {
     uint32_t at = (uint32_t)lane->frame;
     if (lane->value != lane->value) return;
     if (lane->place < ALL) {
+        atomic_store(&o->newer[lane->place], false);
         turn_on(now, at, id_of(lane->place), plain(lane->place, lane->value));
         return;
     }
@@ -233,7 +241,7 @@ static result process(void *self, struct block *block)
         struct lane *lane = earliest(o, lanes);
         while (next < count && (*events)->get(events, next, &event) != DONE) next++;
         if (lane && (next >= count || lane->frame <= event.frame)) {
-            turned(&now, lane);
+            turned(o, &now, lane);
             if (!step(lane)) lane->frame = -1;
         } else if (next < count) next++, obey(&now, &event);
         else break;

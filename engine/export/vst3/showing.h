@@ -106,6 +106,7 @@ static result parameter_show(void *self, uint32_t id, double part)
     int n = place_of(id);
     if (n < 0 || !(part >= 0.0 && part <= 1.0)) return BAD_ARGUMENT;
     atomic_store(&controller_own(self)->shown[n], part);
+    if (n < ALL) atomic_store(&controller_own(self)->newer[n], true);
     return DONE;
 }
 
