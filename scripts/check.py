@@ -8,7 +8,7 @@ scripts/constraints.txt, with which all of this is known to pass. From the syste
 kin and only as root, and says so before: jackd2 (a virtual sound card), libportaudio2 and librtmidi6 (real sound and
 MIDI for the tests of live play), qemu-user, gcc-aarch64-linux-gnu and its C library (to run ARM's code), chromium
 (a browser for the tests of the editor's page and of exported ones), lv2-dev, lilv-utils, sordi, serdi and dpf-source
-(which look into plugins, or say what they are made of), jalv, qtractor and ardour (which take plugins in and play them).
+(which look into plugins, or say what they are made of), jalv, qtractor and ardour (which take one in, or play it).
 Without them some tests are skipped, and say why.
 """
 
