@@ -7,13 +7,11 @@
    the plugin is part of the program, so that the sanitizers see all of it. */
 
 #include "interface.h"
+#include "loading.h"
 #include "vst3hosting.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
-
-typedef int Callback(const void *, void *, unsigned long, const void *, unsigned long, void *);
-extern Callback *guard_wrap(Callback *callback) __attribute__((weak));
+#define WORD(name) #name
+#define AS_WORD(name) WORD(name)
 
 enum { IS_MIDI, IS_ON, IS_OFF, IS_EXPRESSION, IS_PARAMETER, IS_TUNING };
 struct row { int64_t frame; int32_t kind, number, channel, key; double value; };
@@ -153,12 +151,12 @@ static const struct factory **opened(const char *path)
     (void)path;
     return ENTER(NULL) ? GetPluginFactory() : NULL;
 #else
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) fprintf(stderr, "%s\n", dlerror()), exit(2);
-    if (dlsym(library, "jawari_run")) exit(3);
-    uint8_t (*enter)(void *) = (uint8_t (*)(void *))dlsym(library, "ModuleEntry");
-    const struct factory **(*find)(void) = (const struct factory **(*)(void))dlsym(library, "GetPluginFactory");
-    return enter && find && dlsym(library, "ModuleExit") && enter(library) ? find() : NULL;
+    void *library = loaded(path);
+    if (!library) exit(2);
+    if (symbol(library, "jawari_run")) exit(3);
+    uint8_t (*enter)(void *) = (uint8_t (*)(void *))symbol(library, AS_WORD(ENTER));
+    const struct factory **(*find)(void) = (const struct factory **(*)(void))symbol(library, "GetPluginFactory");
+    return enter && find && symbol(library, AS_WORD(LEAVE)) && enter(library) ? find() : NULL;
 #endif
 }
 
