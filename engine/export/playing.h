@@ -110,7 +110,7 @@ static bool from_text(int n, const char *text, double *value)
     char *end;
     if (n < 0) return false;
     if (n >= APART && (!strcmp(text, "On") || !strcmp(text, "Off"))) return *value = text[1] == 'n', true;
-    for (int k = 0; n == PROGRAM && n < APART && k < PARTS; k++)
+    for (int k = 0; PARTS > 1 && n == PROGRAM && k < PARTS; k++)
         if (!strcmp(text, parts[k])) return *value = k, true;
     *value = strtod(text, &end) / thousand(dials[n].unit);
     return end != text && within(n, value);

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from export.test_export_clap import (
     PARAMETER,
     RETUNED,
     ROW,
+    Ready,
     Row,
     order,
     played,
@@ -46,7 +48,7 @@ from engine.export.header import header
 from engine.export.job import ROOM, Export
 from engine.export.knobs import dials
 from engine.export.shape import PROGRAM
-from engine.export.targets import target_of
+from engine.export.targets import System, target_of
 from engine.messages import packed
 from engine.preset.parameters import PARAMETERS
 from engine.synth.instrument import Instrument
@@ -235,6 +237,36 @@ def test_the_bundle_is_laid_out_as_hosts_want_it(folder: Path) -> None:
         assert sorted(line.split()[-1] for line in said.splitlines()) == [
             *("GetPluginFactory", "ModuleEntry", "ModuleExit")
         ]
+
+
+@pytest.mark.parametrize(
+    ("system", "library"),
+    [
+        ("linux-aarch64", "aarch64-linux/prepared-string.so"),
+        ("windows-x86_64", "x86_64-win/prepared-string.vst3"),
+        ("macos-arm64", "MacOS/prepared-string"),
+    ],
+)
+def test_every_system_has_its_room(system: str, library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linked by nobody here; what is written, and which words are seen from outside."""
+    seen = list[str]()
+
+    def link(target: System, folder: Path, sources: Sequence[Path], made: Path, symbols: str) -> None:
+        assert {source.name for source in sources} == {"plugin.c", "jawari.o"}
+        seen.append(symbols)
+        made.write_text("code")
+
+    monkeypatch.setattr(vst3.linking, "library", link)
+    monkeypatch.setattr(vst3.linking, "compiler", lambda target: [])
+    monkeypatch.setattr(Export, "code", b"")
+    vst3.write(Ready(rack("prepared"), (float(RATE),), target_of(system), print), tmp_path)
+    contents = tmp_path / "prepared-string.vst3" / "Contents"
+    assert (contents / library).read_text() == "code"
+    assert (contents / "Resources" / "jawari.image").read_bytes() == image_of("prepared")
+    assert seen[0].endswith("; GetPluginFactory")
+    assert not (tmp_path / "work").exists()
+    if system.startswith("macos"):
+        assert "<string>prepared-string</string>" in (contents / "Info.plist").read_text()
 
 
 def test_our_declarations_are_those_of_another(tmp_path: Path) -> None:
