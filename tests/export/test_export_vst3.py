@@ -291,7 +291,7 @@ def test_under_the_sanitizers_nothing_is_wrong(tmp_path: Path) -> None:
 def test_many_plugins_on_many_threads_mind_nothing(tmp_path: Path) -> None:
     made = Export(rack("prepared", "slap-bass"), (44100.0, float(RATE)), target_of(None), print)
     program = inside(tmp_path, "vst3storm.c", made)
-    blocks, times = (300, 60) if SECONDS >= 20 else (60, 6)
+    blocks, times = (200, 20) if SECONDS >= 20 else (60, 6)
     told = [str(program), str(blocks), str(times), "4", "1", *map(str, made.rates)]
     done = subprocess.run(told, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
