@@ -8,7 +8,7 @@ scripts/constraints.txt, with which all of this is known to pass. From the syste
 kin and only as root, and says so before: jackd2 (a virtual sound card), libportaudio2 and librtmidi6 (real sound and
 MIDI for the tests of live play), qemu-user, gcc-aarch64-linux-gnu and its C library (to run ARM's code), chromium
 (a browser for the tests of the editor's page and of exported ones), lv2-dev, lilv-utils, sordi, serdi and dpf-source
-(which look into plugins, or say what they are made of), and ardour (which plays a session with one).
+(which look into plugins, or say what they are made of), jalv, qtractor and ardour (which take one in, or play it).
 Without them some tests are skipped, and say why.
 """
 
@@ -117,15 +117,17 @@ def browser(may_install: bool) -> None:
 
 
 def validators(may_install: bool) -> None:
-    """What looks into LV2 bundles as hosts do, and plays them, and the headers of CLAP."""
+    """What looks into LV2 bundles as hosts do, and plays them, and the headers of CLAP and VST 3."""
     if sys.platform != "linux":
         return
     wanted = {
         "lv2-dev": shutil.which("lv2_validate") is not None,
         "lilv-utils": shutil.which("lv2info") is not None,
         "sordi": shutil.which("sord_validate") is not None,
+        "jalv": shutil.which("jalv") is not None,
         "serdi": shutil.which("serdi") is not None,
         "dpf-source": Path("/usr/share/dpf/distrho/src/clap/entry.h").is_file(),
+        "qtractor": shutil.which("qtractor") is not None,
         "ardour": any(shutil.which(name) for name in ("ardour7-lua", "ardour8-lua")),
     }
     absent = absent_from_system(wanted)

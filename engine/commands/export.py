@@ -18,12 +18,13 @@ FORMATS = {
     "c": "an object file, a header, the instruments as a file, an example: for any program that can call C",
     "lv2": "a plugin: a bundle with a port for every parameter and a preset for every program",
     "clap": "a plugin: parameters automated frame by frame, expression of single notes, MPE, state",
+    "vst3": "a plugin: parameters automated frame by frame, expression of single notes, state",
     "web": "a page that plays in any browser, without a server or a network; --single makes it one file",
 }
 MOST_RATES = 8
 # At which they play if nothing else is asked for: a program knows its rate, a plugin's host and a browser choose.
 RATES = {"c": "48000", "lv2": "44100,48000,88200,96000,192000", "web": "44100,48000"}
-RATES["clap"] = RATES["lv2"]
+RATES["clap"] = RATES["vst3"] = RATES["lv2"]
 EXAMPLE = """examples:
   jawari export sitar --format c --rates 44100,48000 -o sitar-c
   jawari export sitar tanpura --format lv2 -o ~/.lv2/strings.lv2
@@ -80,7 +81,7 @@ def _run(args: argparse.Namespace) -> int:
         raise UsageError("--target: a page plays on every system; leave it out")
     rack = make_rack(args.presets, [], args.set)
     # From here on the compiler is needed, which other commands start without.
-    from engine.export import c, clap, lv2, web
+    from engine.export import c, clap, lv2, vst3, web
     from engine.export.folder import check_folder, whole_folder
     from engine.export.image import ALL_KEYS
     from engine.export.job import Export
@@ -90,6 +91,7 @@ def _run(args: argparse.Namespace) -> int:
         "c": (c.write, "{}-c"),
         "lv2": (lv2.write, "{}.lv2"),
         "clap": (clap.write, "{}-clap"),
+        "vst3": (vst3.write, "{}-vst3"),
         "web": (web.write_single, "{}.html") if args.single else (web.write, "{}-web"),
     }
     write, name = writers[args.format]

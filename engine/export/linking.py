@@ -30,8 +30,8 @@ def compiler(target: System) -> list[str]:
     raise MissingPart(f"{own or f'nothing here links for {target.name}:'} pip install 'jawari[export]'")
 
 
-def library(target: System, folder: Path, sources: Sequence[Path], made: Path, symbol: str) -> None:
-    """A shared library of which one symbol is seen."""
+def library(target: System, folder: Path, sources: Sequence[Path], made: Path, symbols: str) -> None:
+    """A shared library of which these symbols are seen, "first; second"."""
     command = [
         *compiler(target),
         *FLAGS,
@@ -39,7 +39,7 @@ def library(target: System, folder: Path, sources: Sequence[Path], made: Path, s
         "-o",
         str(made),
         *map(str, sources),
-        *_only(target, folder, symbol),
+        *_only(target, folder, symbols),
     ]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LONGEST, check=False)
@@ -50,10 +50,11 @@ def library(target: System, folder: Path, sources: Sequence[Path], made: Path, s
         raise ExportError(f"{Path(command[0]).name}: {printable(lines[0])[:300]}; the C compiler could not link it")
 
 
-def _only(target: System, folder: Path, symbol: str) -> list[str]:
+def _only(target: System, folder: Path, symbols: str) -> list[str]:
     """How linkers are told what is seen from outside."""
     if not target.name.startswith("linux"):
         return []  # on Windows nothing is but what says so; on macOS a library's names are its own, seen or not
     words = folder / "seen.map"
-    words.write_text(f"{{ global: {symbol}; local: *; }};\n", encoding="ascii")
-    return [f"-Wl,--version-script={words}", "-lm"]
+    words.write_text(f"{{ global: {symbols}; local: *; }};\n", encoding="ascii")
+    # Where a library lies is asked of libdl, which newer C libraries have within them.
+    return [f"-Wl,--version-script={words}", "-lm", "-Wl,--as-needed", "-ldl"]

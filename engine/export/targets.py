@@ -39,7 +39,7 @@ TARGETS = {
             "linux-aarch64", "aarch64-unknown-linux-gnu", ("generic",), "aarch64-linux-gnu.2.17", ".so",
             "run in the tests by qemu",
         ),
-        System("windows-x86_64", "x86_64-pc-windows-gnu", _X86, "x86_64-windows-gnu", ".dll", "untried"),
+        System("windows-x86_64", "x86_64-pc-windows-gnu", _X86, "x86_64-windows-gnu", ".dll", "run by wine"),
         System("macos-x86_64", "x86_64-apple-macosx11.0.0", _X86, "x86_64-macos.11.0", ".dylib", "untried"),
         System("macos-arm64", "arm64-apple-macosx11.0.0", ("apple-m1",), "aarch64-macos.11.0", ".dylib", "untried"),
     )

@@ -6,14 +6,10 @@
    -DINSIDE the plugin is part of the program, so that the sanitizers see all of it. */
 
 #include "interface.h"
+#include "loading.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef int Callback(const void *, void *, unsigned long, const void *, unsigned long, void *);
-extern Callback *guard_wrap(Callback *callback) __attribute__((weak));
 
 enum { IS_MIDI, IS_ON, IS_OFF, IS_EXPRESSION, IS_PARAMETER, IS_TUNING };
 struct row { int64_t frame; int32_t kind, number, channel, key; double value; };
@@ -153,10 +149,10 @@ int main(int argc, char **argv)
 #ifdef INSIDE
     entry = &clap_entry;
 #else
-    void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-    if (!library) return fprintf(stderr, "%s\n", dlerror()), 2;
-    entry = dlsym(library, "clap_entry");
-    if (!entry || dlsym(library, "jawari_run")) return 3;
+    void *library = loaded(argv[1]);
+    if (!library) return 2;
+    entry = symbol(library, "clap_entry");
+    if (!entry || symbol(library, "jawari_run")) return 3;
 #endif
     if (!entry->init(argv[1]) || entry->factory("none")) return 4;
     const struct factory *factory = entry->factory(FACTORY);

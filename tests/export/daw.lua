@@ -1,7 +1,7 @@
 -- What Ardour does in the tests: `make` a session with a track of strings, or open it and `bounce` the track.
 --
--- By the environment: WHAT, FOLDER, NAME of the session, the plugin's URI, RATE, FRAMES, and SET, parameters as
--- "number=value ...". Prints what they are then, and the files that were made.
+-- By the environment: WHAT, FOLDER, NAME of the session, the plugin's KIND (LV2, VST3) and URI, RATE, FRAMES, and SET,
+-- parameters as "number=value ...". Prints what they are then, and the files that were made.
 
 local function value(name)
   local found = os.getenv(name)
@@ -21,7 +21,7 @@ local function strings(session) return track(session):nth_plugin(0) end
 local session
 if value("WHAT") == "make" then
   session = assert(create_session(value("FOLDER"), value("NAME"), rate))
-  local info = ARDOUR.LuaAPI.new_plugin_info(value("URI"), ARDOUR.PluginType.LV2)
+  local info = ARDOUR.LuaAPI.new_plugin_info(value("URI"), ARDOUR.PluginType[value("KIND")])
   assert(not info:isnil(), "the plugin is not found")
   local midi, stereo = ARDOUR.ChanCount(ARDOUR.DataType("midi"), 1), ARDOUR.ChanCount(ARDOUR.DataType("audio"), 2)
   session:new_midi_track(midi, stereo, true, info, nil, nil, 1, "Strings",

@@ -32,6 +32,7 @@ from engine.export import clap
 from engine.export.header import header
 from engine.export.job import ROOM, Export
 from engine.export.knobs import dials
+from engine.export.shape import PROGRAM, shape
 from engine.export.targets import target_of
 from engine.messages import packed
 from engine.preset.parameters import PARAMETERS
@@ -122,7 +123,7 @@ def test_under_the_sanitizers_nothing_is_wrong(folder: Path) -> None:
     work.mkdir()
     made = order("prepared")
     (work / "jawari.h").write_text(header(made.rack, made.dials, made.rates))
-    (work / "shape.h").write_text(clap.shape(made))
+    (work / "shape.h").write_text(shape(made))
     (work / "jawari.o").write_bytes(code())
     (work / "jawari.image").write_bytes(made.image)
     sources = [str(HOST), str(SOURCES / "plugin.c"), str(work / "jawari.o")]
@@ -213,10 +214,10 @@ def test_a_parameter_turns_on_its_frame(folder: Path) -> None:
 
 
 def test_a_program_is_a_parameter(folder: Path) -> None:
-    rows: list[Row] = [(0, (PARAMETER, clap.PROGRAM, -1, -1), 1.0), (1, (ON, 1, 0, 50), 90 / 127)]
+    rows: list[Row] = [(0, (PARAMETER, PROGRAM, -1, -1), 1.0), (1, (ON, 1, 0, 50), 90 / 127)]
     sound, said = heard(host(folder), plugin(folder, "sitar-string", "slap-bass"), rows, 1)
-    assert f"{clap.PROGRAM} Program: Slap bass" in said
-    rows[0] = (0, (PARAMETER, clap.PROGRAM, -1, -1), 0.0)
+    assert f"{PROGRAM} Program: Slap bass" in said
+    rows[0] = (0, (PARAMETER, PROGRAM, -1, -1), 0.0)
     other, _ = heard(host(folder), plugin(folder, "sitar-string", "slap-bass"), rows, 1)
     assert sound.any()
     assert not np.array_equal(sound, other)

@@ -6,20 +6,9 @@ import shutil
 from pathlib import Path
 
 from engine.export import linking
-from engine.export.header import header, quoted
-from engine.export.job import CODE, IMAGE, ROOM, Export, described, first_program, licence, programs, slug
-from engine.preset.parameters import PARAMETERS
-from engine.versions import VERSION
-
-PROGRAM = 1 << 16  # the parameter that chooses a part, beyond all numbers of movable ones
-BUNDLE = """<?xml version="1.0" encoding="UTF-8"?>
-<plist version="1.0"><dict>
-<key>CFBundleExecutable</key><string>jawari</string>
-<key>CFBundleIdentifier</key><string>{id}</string>
-<key>CFBundlePackageType</key><string>BNDL</string>
-<key>CFBundleVersion</key><string>{version}</string>
-</dict></plist>
-"""
+from engine.export.header import header
+from engine.export.job import CODE, IMAGE, ROOM, Export, described, licence, slug
+from engine.export.shape import bundle_list, identity, shape
 
 
 def write(order: Export, folder: Path) -> None:
@@ -30,7 +19,7 @@ def write(order: Export, folder: Path) -> None:
     (work / CODE).write_bytes(order.code)
     (work / "jawari.h").write_text(header(order.rack, order.dials, order.rates), encoding="utf-8")
     (work / "shape.h").write_text(shape(order), encoding="utf-8")
-    for source in (ROOM / "opening.h", ROOM / "clap" / "interface.h", ROOM / "clap" / "plugin.c"):
+    for source in (ROOM / "opening.h", ROOM / "playing.h", ROOM / "clap" / "interface.h", ROOM / "clap" / "plugin.c"):
         (work / source.name).write_bytes(source.read_bytes())
     linking.library(order.target, work, [work / "plugin.c", work / CODE], work / made.name, "clap_entry")
     if order.target.name.startswith("macos"):
@@ -38,7 +27,7 @@ def write(order: Export, folder: Path) -> None:
         for room in ("MacOS", "Resources"):
             (inside / room).mkdir(parents=True)
         (work / made.name).rename(inside / "MacOS" / "jawari")
-        (inside / "Info.plist").write_text(BUNDLE.format(id=identity(order), version=VERSION), encoding="utf-8")
+        (inside / "Info.plist").write_text(bundle_list(order, "jawari"), encoding="utf-8")
         (inside / "Resources" / IMAGE).write_bytes(order.image)
     else:
         (work / made.name).rename(made)
@@ -46,29 +35,6 @@ def write(order: Export, folder: Path) -> None:
     shutil.rmtree(work)  # with what linkers leave beside a library
     (folder / "LICENSE").write_text(licence(), encoding="utf-8")
     (folder / "README.md").write_text(readme(order), encoding="utf-8")
-
-
-def identity(order: Export) -> str:
-    """By which hosts know it: the same presets are the same plugin."""
-    return f"jawari.{slug(order)}"
-
-
-def shape(order: Export) -> str:
-    """What plugin.c is compiled with."""
-    ids = [PARAMETERS[dial.key].number for dial in order.dials]
-    rates = ", ".join(f"{rate:g}" for rate in order.rates)
-    several = len(programs(order)) > 0
-    return f"""#define ID {quoted(identity(order))}
-#define TITLE {quoted(order.rack.name)}
-#define ABOUT {quoted(order.rack.parts[0].preset.about)}
-#define RELEASE {quoted(VERSION)}
-#define RATES "{rates} Hz"
-#define DIALS {len(ids)}
-#define IDS {{{", ".join(map(str, [*ids, 0]))}}}
-#define PROGRAM_ID {PROGRAM}
-#define PARTS {len(order.rack.parts) if several else 1}
-#define FIRST_PROGRAM {first_program(order)}
-"""
 
 
 def readme(order: Export) -> str:

@@ -6,41 +6,16 @@
 
 #include "interface.h"
 #include "jawari.h"
-#include "opening.h"
 #include "shape.h"
+#include "playing.h"
 
-#include <math.h>
-#include <stdatomic.h>
-#include <string.h>
-
-enum { ALL = DIALS + (PARTS > 1), PROGRAM = DIALS };
-enum { MEMBERS = 15, HELD = 64, RANGE = 48 }; /* channels of the zone, notes that are remembered, semitones of a bend */
-enum { LONGEST = 1024 }; /* bytes of a message: what tunes all keys has about half as many */
-
-static const uint32_t ids[] = IDS;
-static const struct { const char *name, *unit; double low, high, own; } dials[ALL + 1] = {
-#define DIAL(number, key, name, unit, low, high, own) {name, unit, low, high, own},
-    JAWARI_PARAMETERS(DIAL)
-#if PARTS > 1
-    {"Program", "", FIRST_PROGRAM < 0 ? -1 : 0, PARTS - 1, FIRST_PROGRAM},
-#endif
-    {NULL, NULL, 0, 0, 0},
-};
-static const char *const parts[] = JAWARI_PARTS;
 static char *folder; /* of the library */
-
-struct held { int32_t id; int16_t channel, key; uint8_t member; };
 
 struct own {
     struct plugin plugin;
     const struct host *host;
     const struct threads *threads;
-    struct opened opened;
-    _Atomic double value[ALL + 1];
-    atomic_bool moved[ALL + 1], waits[ALL + 1]; /* by anybody; and not yet heard by the renderer */
-    struct held held[HELD]; /* a member of 0: nobody */
-    uint8_t last, bent[MEMBERS + 1], pressed[MEMBERS + 1], bright[MEMBERS + 1];
-    bool zone;
+    struct played played;
 };
 
 static struct own *own(const struct plugin *plugin) { return plugin->own; }
@@ -51,73 +26,27 @@ static bool on_audio(const struct own *o) { return !o->threads || o->threads->is
 
 /* --- memory ----------------------------------------------------------------------------------------------------------- */
 
-static void deactivate(const struct plugin *plugin)
-{
-    struct own *o = own(plugin);
-    shut(&o->opened);
-}
-
-static void begin(struct own *o) /* as after opening: what was moved is moved again */
-{
-    memset(o->held, 0, sizeof o->held);
-    memset(o->bent, 0, sizeof o->bent), memset(o->pressed, 0, sizeof o->pressed), memset(o->bright, 0, sizeof o->bright);
-    o->last = 0, o->zone = false;
-    for (int n = 0; n < ALL; n++) atomic_store(&o->waits[n], atomic_load(&o->moved[n]));
-}
+static void deactivate(const struct plugin *plugin) { shut(&own(plugin)->played.opened); }
 
 static bool activate(const struct plugin *plugin, double rate, uint32_t least, uint32_t most)
 {
     struct own *o = own(plugin);
     (void)least, (void)most;
-    if (!on_main(o) || o->opened.instrument) return false;
-    if (!open_beside(&o->opened, folder ? folder : "", rate, ID, RATES)) return false;
-    begin(o);
+    if (!on_main(o) || o->played.opened.instrument) return false;
+    if (!open_beside(&o->played.opened, folder ? folder : "", rate, ID, RATES)) return false;
+    begin(&o->played);
     return true;
 }
 
 static void reset(const struct plugin *plugin)
 {
-    struct own *o = own(plugin);
-    if (!o->opened.instrument) return;
-    jawari_reset(o->opened.instrument);
-    begin(o);
+    struct played *p = &own(plugin)->played;
+    if (!p->opened.instrument) return;
+    jawari_reset(p->opened.instrument);
+    begin(p);
 }
 
-/* --- parameters ------------------------------------------------------------------------------------------------------- */
-
-static int place(uint32_t id)
-{
-    for (int n = 0; n < DIALS; n++)
-        if (ids[n] == id) return n;
-    return PARTS > 1 && id == PROGRAM_ID ? PROGRAM : -1;
-}
-
-static bool within(int n, double *value)
-{
-    if (n < 0 || !(fabs(*value) <= 1e30)) return false;
-    if (*value < dials[n].low) *value = dials[n].low;
-    if (*value > dials[n].high) *value = dials[n].high;
-    return true;
-}
-
-static void move(struct own *o, uint32_t id, double value)
-{
-    int n = place(id);
-    if (!within(n, &value)) return;
-    atomic_store(&o->value[n], value);
-    atomic_store(&o->moved[n], true);
-    atomic_store(&o->waits[n], true);
-}
-
-static void hear(struct own *o)
-{
-    for (int n = 0; n < ALL; n++) {
-        if (!atomic_exchange(&o->waits[n], false)) continue;
-        double value = atomic_load(&o->value[n]);
-        if (n < DIALS) jawari_turn(o->opened.instrument, n, value);
-        else if (value > -0.5) jawari_take(o->opened.instrument, (int32_t)(value + 0.5));
-    }
-}
+/* --- parameters and state --------------------------------------------------------------------------------------------- */
 
 static uint32_t dial_count(const struct plugin *plugin) { return (void)plugin, (uint32_t)ALL; }
 
@@ -126,7 +55,7 @@ static bool dial_get(const struct plugin *plugin, uint32_t n, struct facts *foun
     (void)plugin;
     if (n >= (uint32_t)ALL) return false;
     memset(found, 0, sizeof *found);
-    found->id = n < (uint32_t)DIALS ? ids[n] : PROGRAM_ID;
+    found->id = id_of((int)n);
     found->flags = AUTOMATED | (n < (uint32_t)DIALS ? 0 : STEPPED);
     snprintf(found->name, NAME, "%s", dials[n].name);
     found->low = dials[n].low, found->high = dials[n].high, found->own = dials[n].own;
@@ -137,32 +66,18 @@ static bool dial_value(const struct plugin *plugin, uint32_t id, double *value)
 {
     int n = place(id);
     if (n < 0) return false;
-    *value = atomic_load(&own(plugin)->value[n]);
+    *value = atomic_load(&own(plugin)->played.value[n]);
     return true;
 }
 
-static double thousand(const char *unit) { return !strcmp(unit, "m") || !strcmp(unit, "s") ? 1e3 : 1.0; }
-
 static bool dial_to_text(const struct plugin *plugin, uint32_t id, double value, char *text, uint32_t room)
 {
-    int n = place(id);
-    (void)plugin;
-    if (!within(n, &value)) return false;
-    if (n >= DIALS) return snprintf(text, room, "%s", value < -0.5 ? "As the rack has it" : parts[(int)(value + 0.5)]), true;
-    const char *unit = dials[n].unit, *milli = thousand(unit) > 1.0 ? "m" : "";
-    return snprintf(text, room, "%.4g%s%s%s", value * thousand(unit), *unit ? " " : "", milli, unit), true;
+    return (void)plugin, to_text(place(id), value, text, room);
 }
 
 static bool dial_from_text(const struct plugin *plugin, uint32_t id, const char *text, double *value)
 {
-    int n = place(id);
-    char *end;
-    (void)plugin;
-    for (int k = 0; n >= DIALS && k < PARTS; k++)
-        if (!strcmp(text, parts[k])) return *value = k, true;
-    if (n < 0) return false;
-    *value = strtod(text, &end) / thousand(dials[n].unit);
-    return end != text && within(n, value);
+    return (void)plugin, from_text(place(id), text, value);
 }
 
 static void dial_flush(const struct plugin *plugin, const struct incoming *events, const struct outgoing *answers)
@@ -171,26 +86,14 @@ static void dial_flush(const struct plugin *plugin, const struct incoming *event
     for (uint32_t n = 0; n < events->count(events); n++) {
         const struct head *head = events->at(events, n);
         const struct parameter *told = (const struct parameter *)head;
-        if (!head->space && head->type == PARAMETER) move(own(plugin), told->number, told->value);
+        if (!head->space && head->type == PARAMETER) move(&own(plugin)->played, told->number, told->value);
     }
 }
 
-/* --- state: a word, how many, then a number and a value of each parameter that was moved ------------------------------- */
-
-static const char WORD[8] = {'j', 'a', 'w', 'a', 'r', 'i', ' ', '1'};
-struct row { uint32_t id, nothing; double value; };
-
-static bool save(const struct plugin *plugin, const struct written *to)
+static bool writes(void *stream, void *data, uint64_t left)
 {
-    struct own *o = own(plugin);
-    struct { char word[8]; uint64_t count; struct row row[ALL + 1]; } kept = {.count = 0};
-    memcpy(kept.word, WORD, sizeof WORD);
-    for (int n = 0; n < ALL; n++) {
-        if (!atomic_load(&o->moved[n])) continue;
-        kept.row[kept.count++] = (struct row){n < DIALS ? ids[n] : PROGRAM_ID, 0, atomic_load(&o->value[n])};
-    }
-    const char *next = (const char *)&kept;
-    for (uint64_t left = 16 + kept.count * sizeof(struct row); left;) {
+    const struct written *to = stream;
+    for (const char *next = data; left;) {
         int64_t took = to->write(to, next, left);
         if (took <= 0 || (uint64_t)took > left) return false;
         next += took, left -= (uint64_t)took;
@@ -198,8 +101,9 @@ static bool save(const struct plugin *plugin, const struct written *to)
     return true;
 }
 
-static bool whole(const struct read *from, void *into, uint64_t left)
+static bool reads(void *stream, void *into, uint64_t left)
 {
+    const struct read *from = stream;
     for (char *next = into; left;) {
         int64_t took = from->read(from, next, left);
         if (took <= 0 || (uint64_t)took > left) return false;
@@ -208,115 +112,35 @@ static bool whole(const struct read *from, void *into, uint64_t left)
     return true;
 }
 
-static bool load(const struct plugin *plugin, const struct read *from) /* all of it, or nothing */
+static bool save(const struct plugin *plugin, const struct written *to)
 {
-    struct { char word[8]; uint64_t count; } first;
-    struct row row[256];
-    if (!whole(from, &first, sizeof first) || memcmp(first.word, WORD, sizeof WORD) || first.count > 256) return false;
-    if (!whole(from, row, first.count * sizeof *row)) return false;
-    for (uint64_t n = 0; n < first.count; n++)
-        if (!(fabs(row[n].value) <= 1e30)) return false;
-    for (uint64_t n = 0; n < first.count; n++) move(own(plugin), row[n].id, row[n].value);
-    return true;
+    return save_by(&own(plugin)->played, NULL, writes, (void *)to);
+}
+
+static bool load(const struct plugin *plugin, const struct read *from)
+{
+    return load_by(&own(plugin)->played, reads, (void *)from);
 }
 
 /* --- notes ------------------------------------------------------------------------------------------------------------ */
 
-struct now { struct own *own; float *left, *right; uint32_t done, frames; };
+static struct address of(const struct note *note) { return (struct address){note->id, note->channel, note->key}; }
 
-static void render(struct now *now, uint32_t to)
+static void note_off(struct now *now, const struct note *note)
 {
-    if (to > now->done) jawari_run(now->own->opened.instrument, (int32_t)(to - now->done), now->left + now->done, now->right + now->done);
-    if (to > now->done) now->done = to;
-}
-
-static void hand_on(struct now *now, uint32_t frame, const uint8_t *data, int32_t size)
-{
-    for (;;) {
-        uint32_t at = frame > now->done ? frame - now->done : 0;
-        if (jawari_send(now->own->opened.instrument, (int32_t)at, data, size) || now->done >= now->frames) return;
-        render(now, at ? frame : now->done + 1); /* more messages than can wait: play what is before them */
-    }
-}
-
-static void send(struct now *now, uint32_t frame, int status, int first, int second)
-{
-    uint8_t data[3] = {(uint8_t)status, (uint8_t)first, (uint8_t)second};
-    hand_on(now, frame, data, (status & 0xe0) == 0xc0 ? 2 : 3);
-}
-
-static uint8_t share(double value) { return (uint8_t)(fmin(fmax(value, 0.0), 1.0) * 127.0 + 0.5); }
-
-static void tune(struct now *now, uint32_t at, int member, double semitones)
-{
-    double bend = fmin(fmax(8192.0 + 8192.0 / RANGE * semitones, 0.0), 16383.0) + 0.5;
-    send(now, at, 0xe0 | member, (int)bend & 127, (int)bend >> 7);
-    now->own->bent[member] = (int)bend != 8192;
-}
-
-static int joined(struct now *now, uint32_t at, const struct note *note) /* the channel that a note is played on */
-{
-    struct own *o = now->own;
-    if (FIRST_PROGRAM < 0) return note->channel & 15;
-    if (!o->zone) { /* MPE's lower zone: its size as registered parameter 6 of channel 1 */
-        send(now, at, 0xb0, 101, 0), send(now, at, 0xb0, 100, 6), send(now, at, 0xb0, 6, MEMBERS);
-        o->zone = true;
-    }
-    bool busy[MEMBERS + 1] = {false};
-    struct held *slot = NULL;
-    for (int n = 0; n < HELD; n++) {
-        busy[o->held[n].member] = true;
-        if (!slot && !o->held[n].member) slot = &o->held[n];
-    }
-    int member = o->last % MEMBERS + 1;
-    for (int n = 0; n < MEMBERS && busy[member]; n++) member = member % MEMBERS + 1; /* the one that is free longest */
-    o->last = (uint8_t)member;
-    if (slot) *slot = (struct held){note->id, note->channel, note->key, (uint8_t)member};
-    if (o->bent[member]) tune(now, at, member, 0.0);
-    if (o->pressed[member]) send(now, at, 0xd0 | member, 0, 0);
-    if (o->bright[member]) send(now, at, 0xb0 | member, 74, 64);
-    o->pressed[member] = o->bright[member] = 0;
-    return member;
-}
-
-static bool meant(const struct held *held, int32_t id, int16_t channel, int16_t key)
-{
-    if (!held->member || (id >= 0 && held->id >= 0 && id != held->id)) return false;
-    return (channel < 0 || channel == held->channel) && (key < 0 || key == held->key);
-}
-
-static void end(struct now *now, const struct note *note)
-{
-    struct own *o = now->own;
     uint32_t at = note->head.time;
-    bool choke = note->head.type == NOTE_CHOKE;
-    if (FIRST_PROGRAM < 0) {
-        send(now, at, 0x80 | (note->channel & 15), note->key & 127, share(note->velocity));
-        return;
-    }
-    for (int n = 0; n < HELD; n++) {
-        struct held *held = &o->held[n];
-        if (!meant(held, note->id, note->channel, note->key)) continue;
-        if (choke) send(now, at, 0xb0 | held->member, 120, 0);
-        else send(now, at, 0x80 | held->member, held->key & 127, share(note->velocity));
-        held->member = 0;
-    }
+    if (FIRST_PROGRAM < 0) send(now, at, 0x80 | (note->channel & 15), note->key & 127, share(note->velocity));
+    else end(now, at, of(note), note->velocity, note->head.type == NOTE_CHOKE);
 }
 
-static void express(struct now *now, const struct expression *told)
+static void say(struct now *now, const struct expression *told)
 {
-    struct own *o = now->own;
-    uint32_t at = told->head.time;
-    if (told->value != told->value) return;
-    for (int n = 0; n < HELD; n++) {
-        int member = o->held[n].member;
-        if (!meant(&o->held[n], told->id, told->channel, told->key)) continue;
-        if (told->kind == TO_TUNING) tune(now, at, member, told->value);
-        if (told->kind == TO_PRESSURE) send(now, at, 0xd0 | member, share(told->value), 0), o->pressed[member] = 1;
-        if (told->kind == TO_BRIGHTNESS) send(now, at, 0xb0 | member, 74, share(told->value)), o->bright[member] = 1;
-        if (told->kind == TO_PAN) send(now, at, 0xb0 | member, 10, share(told->value));
-        if (told->kind == TO_EXPRESSION) send(now, at, 0xb0 | member, 11, share(told->value));
-    }
+    static const struct { int32_t kind; enum wish wish; } known[] = {
+        {TO_TUNING, TUNED}, {TO_PRESSURE, PRESSED}, {TO_BRIGHTNESS, BRIGHTENED}, {TO_PAN, PANNED}, {TO_EXPRESSION, SWELLED},
+    };
+    struct address note = {told->id, told->channel, told->key};
+    for (int n = 0; n < 5; n++)
+        if (told->kind == known[n].kind) express(now, told->head.time, note, known[n].wish, told->value);
 }
 
 static void obey(struct now *now, const struct head *head)
@@ -328,25 +152,22 @@ static void obey(struct now *now, const struct head *head)
     uint32_t at = head->time;
     if (head->space) return;
     if (head->type == NOTE_ON && note->key >= 0 && note->key < 128) {
-        int velocity = share(note->velocity);
-        send(now, at, 0x90 | joined(now, at, note), note->key, velocity ? velocity : 1);
-    } else if (head->type == NOTE_OFF || head->type == NOTE_CHOKE) end(now, note);
-    else if (head->type == EXPRESSION) express(now, (const struct expression *)head);
+        int channel = FIRST_PROGRAM < 0 ? note->channel & 15 : joined(now, at, of(note));
+        send(now, at, 0x90 | channel, note->key, struck(note->velocity));
+    } else if (head->type == NOTE_OFF || head->type == NOTE_CHOKE) note_off(now, note);
+    else if (head->type == EXPRESSION) say(now, (const struct expression *)head);
     else if (head->type == MIDI) send(now, at, midi->data[0], midi->data[1], midi->data[2]);
     else if (head->type == SYSEX && whole->data && whole->size <= LONGEST) hand_on(now, at, whole->data, (int32_t)whole->size);
-    else if (head->type == PARAMETER) {
-        render(now, at < now->frames ? at : now->frames);
-        move(now->own, told->number, told->value);
-        hear(now->own);
-    }
+    else if (head->type == PARAMETER) turn_on(now, at, told->number, told->value);
 }
 
 static int32_t process(const struct plugin *plugin, const struct block *block)
 {
     struct own *o = own(plugin);
-    if (!on_audio(o) || !o->opened.instrument || block->outs < 1 || block->out->channels < 2 || !block->out->singles) return FAILED;
-    struct now now = {o, block->out->singles[0], block->out->singles[1], 0, block->frames};
-    hear(o);
+    struct played *p = &o->played;
+    if (!on_audio(o) || !p->opened.instrument || block->outs < 1 || block->out->channels < 2 || !block->out->singles) return FAILED;
+    struct now now = {p, block->out->singles[0], block->out->singles[1], 0, block->frames};
+    hear(p);
     uint32_t count = block->events ? block->events->count(block->events) : 0;
     for (uint32_t n = 0; n < count; n++) obey(&now, block->events->at(block->events, n));
     render(&now, block->frames);
@@ -378,7 +199,7 @@ static bool note_get(const struct plugin *plugin, uint32_t n, bool in, struct no
 
 static uint32_t late(const struct plugin *plugin)
 {
-    return own(plugin)->opened.instrument ? (uint32_t)jawari_latency(own(plugin)->opened.instrument) : 0;
+    return own(plugin)->played.opened.instrument ? (uint32_t)jawari_latency(own(plugin)->played.opened.instrument) : 0;
 }
 
 static const void *extension(const struct plugin *plugin, const char *name)
@@ -409,7 +230,7 @@ static void destroy(const struct plugin *plugin)
     free(own(plugin));
 }
 
-static bool start(const struct plugin *plugin) { return own(plugin)->opened.instrument != NULL; }
+static bool start(const struct plugin *plugin) { return own(plugin)->played.opened.instrument != NULL; }
 
 static void nothing(const struct plugin *plugin) { (void)plugin; }
 
@@ -426,7 +247,7 @@ static const struct plugin *create(const struct factory *factory, const struct h
     struct own *o = strcmp(id, ID) ? NULL : calloc(1, sizeof *o);
     if (!o) return NULL;
     o->host = host;
-    for (int n = 0; n < ALL; n++) atomic_store(&o->value[n], dials[n].own);
+    untouched(&o->played);
     o->plugin = (struct plugin){&description, o, init, destroy, activate, deactivate, start, nothing, reset, process, extension, nothing};
     return &o->plugin;
 }

@@ -1,0 +1,257 @@
+/* What plugins have in common that hear parameters and notes one by one: parameters that anybody moves, their state, a
+   block that is rendered piece by piece, and notes on channels of their own, so that what is said of one moves no other.
+   Needs jawari.h and shape.h, which has the parameters' numbers and how many parts a program may choose. */
+
+#ifndef PLAYING_H
+#define PLAYING_H
+
+#include "opening.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { PROGRAM = DIALS, APART = DIALS + (PARTS > 1), ALL = APART + SWITCHES };
+enum { MEMBERS = 15, HELD = 64, RANGE = 48 }; /* channels of the zone, notes that are remembered, semitones of a bend */
+enum { LONGEST = 1024 }; /* bytes of a message: what tunes all keys has about half as many */
+enum { MOST_ROWS = 256 }; /* of a state */
+
+static const uint32_t ids[] = IDS;
+static const struct { const char *name, *unit; double low, high, own; } dials[ALL + 1] = {
+#define DIAL(number, key, name, unit, low, high, own) {name, unit, low, high, own},
+    JAWARI_PARAMETERS(DIAL)
+#if PARTS > 1
+    {"Program", "", FIRST_PROGRAM < 0 ? -1 : 0, PARTS - 1, FIRST_PROGRAM},
+#endif
+#if SWITCHES
+    {"Notes apart", "", 0, 1, 0},
+#endif
+    {NULL, NULL, 0, 0, 0},
+};
+static const char *const parts[] = JAWARI_PARTS;
+
+struct address { int32_t id; int16_t channel, key; }; /* of a note, or of notes: -1 means any */
+struct held { struct address note; uint8_t member; }; /* a member of 0: nobody */
+
+struct played {
+    struct opened opened;
+    _Atomic double value[ALL + 1];
+    atomic_bool moved[ALL + 1], waits[ALL + 1]; /* by anybody; and not yet heard by the renderer */
+    struct held held[HELD];
+    uint8_t last, bent[MEMBERS + 1], pressed[MEMBERS + 1], bright[MEMBERS + 1];
+    bool zone;
+};
+
+static void untouched(struct played *p)
+{
+    for (int n = 0; n < ALL; n++) atomic_store(&p->value[n], dials[n].own);
+}
+
+static void begin(struct played *p) /* as after opening: what was moved is moved again */
+{
+    memset(p->held, 0, sizeof p->held);
+    memset(p->bent, 0, sizeof p->bent), memset(p->pressed, 0, sizeof p->pressed), memset(p->bright, 0, sizeof p->bright);
+    p->last = 0, p->zone = false;
+    for (int n = 0; n < ALL; n++) atomic_store(&p->waits[n], atomic_load(&p->moved[n]));
+}
+
+/* --- parameters ------------------------------------------------------------------------------------------------------- */
+
+static uint32_t id_of(int n) { return n < DIALS ? ids[n] : PROGRAM_ID + (uint32_t)(n == APART); }
+
+static int place(uint32_t id)
+{
+    for (int n = 0; n < ALL; n++)
+        if (id_of(n) == id) return n;
+    return -1;
+}
+
+static bool within(int n, double *value)
+{
+    if (n < 0 || !(fabs(*value) <= 1e30)) return false;
+    if (*value < dials[n].low) *value = dials[n].low;
+    if (*value > dials[n].high) *value = dials[n].high;
+    return true;
+}
+
+static void move(struct played *p, uint32_t id, double value)
+{
+    int n = place(id);
+    if (!within(n, &value)) return;
+    atomic_store(&p->value[n], value);
+    atomic_store(&p->moved[n], true);
+    atomic_store(&p->waits[n], true);
+}
+
+static void hear(struct played *p)
+{
+    for (int n = 0; n < ALL; n++) {
+        if (!atomic_exchange(&p->waits[n], false)) continue;
+        double value = atomic_load(&p->value[n]);
+        if (n < DIALS) jawari_turn(p->opened.instrument, n, value);
+        else if (n < APART && value > -0.5) jawari_take(p->opened.instrument, (int32_t)(value + 0.5));
+    }
+}
+
+static double thousand(const char *unit) { return !strcmp(unit, "m") || !strcmp(unit, "s") ? 1e3 : 1.0; }
+
+static bool to_text(int n, double value, char *text, uint32_t room)
+{
+    if (!within(n, &value)) return false;
+    if (n >= APART) return snprintf(text, room, "%s", value > 0.5 ? "On" : "Off"), true;
+    if (n >= DIALS) return snprintf(text, room, "%s", value < -0.5 ? "As the rack has it" : parts[(int)(value + 0.5)]), true;
+    const char *unit = dials[n].unit, *milli = thousand(unit) > 1.0 ? "m" : "";
+    return snprintf(text, room, "%.4g%s%s%s", value * thousand(unit), *unit ? " " : "", milli, unit), true;
+}
+
+static bool from_text(int n, const char *text, double *value)
+{
+    char *end;
+    if (n < 0) return false;
+    if (n >= APART && (!strcmp(text, "On") || !strcmp(text, "Off"))) return *value = text[1] == 'n', true;
+    for (int k = 0; PARTS > 1 && n == PROGRAM && k < PARTS; k++)
+        if (!strcmp(text, parts[k])) return *value = k, true;
+    *value = strtod(text, &end) / thousand(dials[n].unit);
+    return end != text && within(n, value);
+}
+
+/* --- state: a word, how many, then a number and a value of each parameter that was moved ------------------------------- */
+
+typedef bool transfer(void *stream, void *data, uint64_t bytes); /* all of them, or false */
+
+static const char WORD[8] = {'j', 'a', 'w', 'a', 'r', 'i', ' ', '1'};
+struct row { uint32_t id, nothing; double value; };
+
+/* With what is known of a parameter and not heard yet, or NAN. */
+static bool save_by(struct played *p, const double *known, transfer *write, void *stream)
+{
+    struct { char word[8]; uint64_t count; struct row row[ALL + 1]; } kept = {.count = 0};
+    memcpy(kept.word, WORD, sizeof WORD);
+    for (int n = 0; n < ALL; n++) {
+        bool newer = known && known[n] == known[n];
+        if (!newer && !atomic_load(&p->moved[n])) continue;
+        kept.row[kept.count++] = (struct row){id_of(n), 0, newer ? known[n] : atomic_load(&p->value[n])};
+    }
+    return write(stream, &kept, 16 + kept.count * sizeof(struct row));
+}
+
+static bool load_by(struct played *p, transfer *read, void *stream) /* all of it, or nothing */
+{
+    struct { char word[8]; uint64_t count; } first;
+    struct row row[MOST_ROWS];
+    if (!read(stream, &first, sizeof first) || memcmp(first.word, WORD, sizeof WORD) || first.count > MOST_ROWS) return false;
+    if (!read(stream, row, first.count * sizeof *row)) return false;
+    for (uint64_t n = 0; n < first.count; n++)
+        if (!(fabs(row[n].value) <= 1e30)) return false;
+    for (uint64_t n = 0; n < first.count; n++) move(p, row[n].id, row[n].value);
+    return true;
+}
+
+/* --- a block ---------------------------------------------------------------------------------------------------------- */
+
+struct now { struct played *played; float *left, *right; uint32_t done, frames; };
+
+static void render(struct now *now, uint32_t to)
+{
+    if (to <= now->done) return;
+    jawari_run(now->played->opened.instrument, (int32_t)(to - now->done), now->left + now->done, now->right + now->done);
+    now->done = to;
+}
+
+static void hand_on(struct now *now, uint32_t frame, const uint8_t *data, int32_t size)
+{
+    for (;;) {
+        uint32_t at = frame > now->done ? frame - now->done : 0;
+        if (jawari_send(now->played->opened.instrument, (int32_t)at, data, size) || now->done >= now->frames) return;
+        render(now, at ? frame : now->done + 1); /* more messages than can wait: play what is before them */
+    }
+}
+
+static void send(struct now *now, uint32_t frame, int status, int first, int second)
+{
+    uint8_t data[3] = {(uint8_t)status, (uint8_t)first, (uint8_t)second};
+    hand_on(now, frame, data, (status & 0xe0) == 0xc0 ? 2 : 3);
+}
+
+static uint8_t share(double value) { return (uint8_t)(fmin(fmax(value, 0.0), 1.0) * 127.0 + 0.5); }
+
+static uint8_t struck(double velocity) { return share(velocity) ? share(velocity) : 1; } /* with 0 it would be a note off */
+
+static void turn_on(struct now *now, uint32_t frame, uint32_t id, double value) /* a parameter, on its very frame */
+{
+    render(now, frame < now->frames ? frame : now->frames);
+    move(now->played, id, value);
+    hear(now->played);
+}
+
+/* --- notes on channels of their own: the members of MPE's lower zone ---------------------------------------------------- */
+
+enum wish { TUNED, PRESSED, BRIGHTENED, PANNED, SWELLED }; /* in semitones; all others from 0 to 1 */
+
+static void tune(struct now *now, uint32_t at, int member, double semitones)
+{
+    double bend = fmin(fmax(8192.0 + 8192.0 / RANGE * semitones, 0.0), 16383.0) + 0.5;
+    send(now, at, 0xe0 | member, (int)bend & 127, (int)bend >> 7);
+    now->played->bent[member] = (int)bend != 8192;
+}
+
+static int joined(struct now *now, uint32_t at, struct address note) /* the channel that a note is played on */
+{
+    struct played *p = now->played;
+    if (!p->zone) { /* its size is registered parameter 6 of the first channel */
+        send(now, at, 0xb0, 101, 0), send(now, at, 0xb0, 100, 6), send(now, at, 0xb0, 6, MEMBERS);
+        p->zone = true;
+    }
+    bool busy[MEMBERS + 1] = {false};
+    struct held *slot = NULL;
+    for (int n = 0; n < HELD; n++) {
+        busy[p->held[n].member] = true;
+        if (!slot && !p->held[n].member) slot = &p->held[n];
+    }
+    int member = p->last % MEMBERS + 1;
+    for (int n = 0; n < MEMBERS && busy[member]; n++) member = member % MEMBERS + 1; /* the one that is free longest */
+    p->last = (uint8_t)member;
+    if (slot) *slot = (struct held){note, (uint8_t)member};
+    if (p->bent[member]) tune(now, at, member, 0.0);
+    if (p->pressed[member]) send(now, at, 0xd0 | member, 0, 0);
+    if (p->bright[member]) send(now, at, 0xb0 | member, 74, 64);
+    p->pressed[member] = p->bright[member] = 0;
+    return member;
+}
+
+static bool meant(const struct held *held, struct address note)
+{
+    if (!held->member || (note.id >= 0 && held->note.id >= 0 && note.id != held->note.id)) return false;
+    return (note.channel < 0 || note.channel == held->note.channel) && (note.key < 0 || note.key == held->note.key);
+}
+
+static int end(struct now *now, uint32_t at, struct address note, double velocity, bool choke) /* how many there were */
+{
+    int ended = 0;
+    for (int n = 0; n < HELD; n++) {
+        struct held *held = &now->played->held[n];
+        if (!meant(held, note)) continue;
+        if (choke) send(now, at, 0xb0 | held->member, 120, 0);
+        else send(now, at, 0x80 | held->member, held->note.key & 127, share(velocity));
+        held->member = 0, ended++;
+    }
+    return ended;
+}
+
+static void express(struct now *now, uint32_t at, struct address note, enum wish wish, double value)
+{
+    struct played *p = now->played;
+    if (value != value) return;
+    for (int n = 0; n < HELD; n++) {
+        int member = p->held[n].member;
+        if (!meant(&p->held[n], note)) continue;
+        if (wish == TUNED) tune(now, at, member, value);
+        if (wish == PRESSED) send(now, at, 0xd0 | member, share(value), 0), p->pressed[member] = 1;
+        if (wish == BRIGHTENED) send(now, at, 0xb0 | member, 74, share(value)), p->bright[member] = 1;
+        if (wish == PANNED) send(now, at, 0xb0 | member, 10, share(value));
+        if (wish == SWELLED) send(now, at, 0xb0 | member, 11, share(value));
+    }
+}
+
+#endif
