@@ -56,13 +56,12 @@ def identity(order: Export) -> str:
 def shape(order: Export) -> str:
     """What plugin.c is compiled with."""
     ids = [PARAMETERS[dial.key].number for dial in order.dials]
-    rates = ", ".join(f"{rate:g}" for rate in order.rates)
     several = len(programs(order)) > 0
     return f"""#define ID {quoted(identity(order))}
 #define TITLE {quoted(order.rack.name)}
 #define ABOUT {quoted(order.rack.parts[0].preset.about)}
 #define RELEASE {quoted(VERSION)}
-#define RATES "{rates} Hz"
+#define RATES "{order.at}"
 #define DIALS {len(ids)}
 #define IDS {{{", ".join(map(str, [*ids, 0]))}}}
 #define PROGRAM_ID {PROGRAM}
