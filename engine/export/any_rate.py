@@ -7,7 +7,7 @@ Their memory is laid out for the largest that any rate makes of them, and has no
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -30,12 +30,11 @@ from engine.preset.loader import Preset
 from engine.preset.parameters import SMOOTHING
 from engine.preset.rack import Rack
 from engine.synth import decimate
-from engine.synth import recipes as r
 from engine.synth.bank import FADE_TIME
 from engine.synth.instrument import Instrument
 from engine.synth.keys import BAND, of_key
 from engine.synth.memory import KEYS
-from engine.synth.recipes import ARRAYS, SHAPES, WORDS
+from engine.synth.recipes import OWNED, SHAPES, WORDS
 from engine.synth.strings import MODELS, KeyStrings, words_in
 from engine.vectors import PADDING
 
@@ -145,10 +144,9 @@ class Unstrung:
             self.modes, self.points = max(self.modes, found), max(self.points, points)
             extents = _extents(found + -found % PADDING, points, points, ears, bodies)
             for path, shape in SHAPES.items():
-                words[number, WORDS[path] + 1 : WORDS[path] + 1 + len(shape)] = [extents[n] for n in shape]
-            for _, dimensions, one, other, blank in ARRAYS.tolist():
-                entries = extents[one] * (extents[other] if dimensions == 2 else 1)
-                size += 0 if blank else -(-8 * entries // LINE) * LINE
+                large = [extents[name] for name in shape]
+                words[number, WORDS[path] + 1 : WORDS[path] + 1 + len(shape)] = large
+                size += -(-8 * prod(large) // LINE) * LINE if path in OWNED else 0
         return KeyStrings(words, np.zeros(size, np.uint8))
 
     def _recipe(self, number: int, problem: Problem) -> Numbers:
@@ -188,22 +186,20 @@ class Unstrung:
         return block
 
 
-def _extents(room: int, rank: int, points: int, ears: int, bodies: int) -> dict[int, int]:
+def _extents(room: int, rank: int, points: int, ears: int, bodies: int) -> dict[str, int]:
     """What arrays are as large as (recipes.measure)."""
-    at_once = min(points, MOST_AT_ONCE)
+    at_once, wide = min(points, MOST_AT_ONCE), {"wide": points, "wide_rank": rank, "wide_rows": rank + ears}
     return {
-        r.MODES: room,
-        r.RANK: rank,
-        r.POINTS: points,
-        r.EARS: ears,
-        r.BODIES: bodies,
-        r.ALL: rank + ears,
-        r.WIDE: whole(points, float),
-        r.WIDE_RANK: whole(rank, float),
-        r.WIDE_ALL: whole(rank + ears, float),
-        r.ONE: 1,
-        r.TWO: 2,
-        r.THREE: 3,
-        r.WORK: WORK_ROWS + at_once,
-        r.TOGETHER: at_once,
+        "modes": room,
+        "rank": rank,
+        "points": points,
+        "ears": ears,
+        "bodies": bodies,
+        "rows": rank + ears,
+        **{name: whole(count, float) for name, count in wide.items()},
+        "one": 1,
+        "two": 2,
+        "three": 3,
+        "work": WORK_ROWS + at_once,
+        "together": at_once,
     }

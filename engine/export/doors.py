@@ -59,8 +59,8 @@ def _searched(image: Any, count: Any, rate: Any) -> Any:
     if h.layout != LAYOUT:
         return OTHER_VERSION
     for s in range(h.sections.size):
-        here = h.sections[s].rate
-        if here == rate or (here == ANY and LOWEST_RATE <= rate <= HIGHEST_RATE):
+        own = h.sections[s].rate
+        if (own != ANY and own == rate) or (own == ANY and LOWEST_RATE <= rate <= HIGHEST_RATE):
             return s
     return OTHER_RATE
 
@@ -90,9 +90,9 @@ def _copied(where: Any, image: Any, number: Any, begin: Any, end: Any, word: Any
     memory, words = integers(where, h.sections[number].memory // 8), h.words
     for r in range(begin, end):
         first, count = h.runs[r, 0], h.runs[r, 1]
-        for n in range(count):
-            memory[first + n] = words[word + n]
-        word += count
+        for n in range(abs(count)):
+            memory[first + n] = words[word + n if count > 0 else word]
+        word += max(count, 1)
     return word
 
 
@@ -104,7 +104,7 @@ def _laid(where: Any, image: Any, number: Any, rate: Any) -> None:
     for n in range(memory.size):
         memory[n] = 0
     for r in range(section.begin, section.fixed):
-        word += h.runs[r, 1]
+        word += max(h.runs[r, 1], 1)
     copied(where, image, number, section.fixed, section.end, word)
     filled(where, image, number)
     for n in range(section.column, section.folded):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from engine.synth.capture import darkroom
 from engine.synth.ensemble import Seats, design_part
 from engine.synth.instrument import Instrument
 from engine.synth.memory import KEYS, Desk, Machine
-from engine.synth.recipes import Made, Recipe
+from engine.synth.recipes import KeyRecipe, Made
 from engine.synth.rehearsal import REHEARSAL_RATE
 from engine.synth.strings import GROUPS
 from engine.synth.unfolding import Column, Wire
@@ -31,6 +32,7 @@ KeyRange = tuple[int, int]
 T = TypeVar("T")
 ALL_KEYS = (0, KEYS - 1)
 _LINE = 8  # words that are kept or left out together
+_REPEATED = 16  # times that a word is there to be kept once
 
 
 def image(rack: Rack, rates: Sequence[float], keys: KeyRange = ALL_KEYS, shown: bool = False) -> bytes:
@@ -44,7 +46,7 @@ def image(rack: Rack, rates: Sequence[float], keys: KeyRange = ALL_KEYS, shown: 
     for row, rate in zip(sections, rates or [ANY]):
         rest = at_rest(rack, rate, keys, shown) if rates else unstrung(rack, keys, shown, book)
         kept, changes = rest.block.view(np.int64), rest.changing
-        changing, fixed = _runs(kept, changes), _runs(kept, ~changes)
+        changing, fixed = _repeats(kept, _runs(kept, changes)), _repeats(kept, _runs(kept, ~changes))
         row.rate, row.memory, row.begin, row.fixed = rate, rest.block.size, len(runs), len(runs) + len(changing)
         row.end, row.word = row.fixed + len(fixed), sum(part.size for part in words)
         row.span, row.column = len(spans), len(columns)
@@ -54,14 +56,14 @@ def image(rack: Rack, rates: Sequence[float], keys: KeyRange = ALL_KEYS, shown: 
         row.last, row.folded = len(spans), len(columns)
         row.kept = 0 if rates else int(changes.sum())
         runs += changing + fixed
-        words += [kept[begin : begin + count] for begin, count in changing + fixed]
+        words += [kept[begin : begin + max(count, 1)] for begin, count in changing + fixed]
     arena = Arena()
     start = arena.room(HEAD)
     tables = {"runs": runs, "spans": spans}
     write = lay(
         arena, Head, start, magic=MAGIC, layout=LAYOUT, sections=sections, words=np.concatenate(words),
         wires=_rows(Wire, wires), columns=_rows(Column, columns),
-        made=_rows(Made, book.made), recipes=_rows(Recipe, book.recipes), numbers=np.array(book.numbers, float),
+        made=_rows(Made, book.made), recipes=_rows(KeyRecipe, book.recipes), numbers=np.array(book.numbers, float),
         **{name: np.array(table, np.int64).reshape(-1, 2) for name, table in tables.items()},
     )  # fmt: skip
     whole = arena.sealed()
@@ -175,6 +177,21 @@ def _runs(words: NDArray[np.int64], among: NDArray[np.bool_]) -> list[tuple[int,
     edges = np.diff(full, prepend=0, append=0)
     begun, ended = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
     return [(int(a) * _LINE, int(b - a) * _LINE) for a, b in zip(begun, ended)]
+
+
+def _repeats(words: NDArray[np.int64], runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same runs, in which one word many times is a run of its own, whose count is below zero."""
+    found = list[tuple[int, int]]()
+    for begin, count in runs:
+        edges = np.flatnonzero(np.diff(words[begin : begin + count])) + 1
+        bounds, last = [0, *edges.tolist(), count], 0
+        for one, other in pairwise(bounds):
+            if other - one >= _REPEATED:
+                found += [(begin + last, one - last)] * (one > last)
+                found.append((begin + one, one - other))
+                last = other
+        found += [(begin + last, count - last)] * (count > last)
+    return found
 
 
 def _sum(content: NDArray[np.uint8]) -> int:

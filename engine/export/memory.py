@@ -15,7 +15,7 @@ from engine.physics.designing import Bench
 from engine.physics.pressed import Press
 from engine.synth import image
 from engine.synth.memory import MIXED, Desk
-from engine.synth.recipes import Made, Recipe
+from engine.synth.recipes import KeyRecipe, Made
 from engine.synth.unfolding import Column, Wire
 
 MAGIC = int.from_bytes(b"jawari 1", "little")
@@ -53,10 +53,11 @@ class Head:
     wires: Rows[Wire]
     columns: Rows[Column]
     made: Rows[Made]  # instruments that are designed when they are opened,
-    recipes: Rows[Recipe]  # what from,
+    recipes: Rows[KeyRecipe]  # what from,
     numbers: Vector  # and what these refer to
     spans: IntegerRows  # [spans, 2]: where words that playing changes begin in the memory, how many they are
-    runs: IntegerRows  # [runs, 2]: where words that are not all zero begin in the memory, how many they are
+    # [runs, 2]: where words that are not all zero begin in the memory, how many they are; below zero: so many times one
+    runs: IntegerRows
     words: Integers
 
 
@@ -91,5 +92,5 @@ HEAD = size_of(Head)
 CHECKED = next(part.offset for part in fields_of(Head) if part.name == "sections")  # bytes before what is summed up
 PRIME, BASIS = 0x100000001B3, 0x4BF29CE484222325  # FNV-1a's for 64 bits; the second without its highest one
 # Images are opened by code of the very sources that they were made with.
-_RECORDS = (Head, Exported, Knob, AtRate, Wire, Column, Desk, Made, Recipe, Bench, Press)
+_RECORDS = (Head, Exported, Knob, AtRate, Wire, Column, Desk, Made, KeyRecipe, Bench, Press)
 LAYOUT = int(fingerprint(*_RECORDS)[:8] + image.layout()[:4] + sources.digest()[:3], 16)

@@ -14,45 +14,66 @@ import numpy as np
 from engine.compiled import floats, inlined, integers, native
 from engine.elementary import exp, tan
 from engine.layout import Rows, fields_of, record, size_of, words_of
-from engine.opened import address
+from engine.opened import address, at
 from engine.pairs import whole
 from engine.physics import contact
 from engine.physics.block import MOST_AT_ONCE
 from engine.physics.block import ROWS as WORK_ROWS
-from engine.physics.designing import Bench, bench_at, design, fill, gap, give_at_rest
+from engine.physics.designing import Bench, bench_at, design
+from engine.physics.filling import fill, gap, give_at_rest
 from engine.synth import circuit, memory, modal_string, output, strips
 from engine.synth.decimate import Decimator
 from engine.synth.decimate import State as Filtered
 from engine.synth.memory import Machine, machine
 from engine.synth.modal_string import BLANK, ModalParts
 
-SIZES = 14
-(MODES, RANK, POINTS, EARS, BODIES, ALL, WIDE, WIDE_RANK, WIDE_ALL, ONE, TWO, THREE, WORK, TOGETHER) = range(SIZES)
+
+@record
+class Extents:
+    """What arrays of a string may be as large as."""
+
+    modes: int
+    rank: int
+    points: int
+    ears: int
+    bodies: int
+    rows: int  # of rank and ears together
+    wide: int  # points, in whole vectors
+    wide_rank: int
+    wide_rows: int
+    one: int
+    two: int
+    three: int
+    work: int  # rows of a block of points that are solved at once
+    together: int  # and how many these are
+
+
+extents_at = at(Extents)
 # What the arrays of a string are as large as (modal_string.consistent).
-SHAPES: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys(("c.forward", "c.backward", "c.inject", "c.spread", "c.spring", "c.resistance"), (MODES,)),
-    **dict.fromkeys(("c.rest", "s.even", "s.odd", "s.whole", "t.bend", "t.pull", "t.decay", "t.shrink"), (MODES,)),
-    **dict.fromkeys(("t.strike", "shape", "wave"), (MODES,)),
-    "c.rows": (ALL, MODES),
-    "c.mix": (RANK, WIDE),
-    "c.shares": (POINTS, WIDE_RANK),
-    **dict.fromkeys(("c.answer", "c.ahead"), (RANK, WIDE_ALL)),
-    **dict.fromkeys(("c.response", "c.response_ahead", "c.remainder", "t.remainder"), (POINTS, WIDE)),
-    **dict.fromkeys(("c.direct", "t.direct", "c.heard", "c.heard_ahead"), (POINTS, EARS)),
-    "c.share": (BODIES, POINTS),
-    "c.grip": (BODIES,),
-    "c.height": (WIDE,),
-    **dict.fromkeys(("c.law.slope", "c.rest_psi", "c.rest_force"), (POINTS,)),
-    "c.inertia": (ONE,),
-    "s.both": (TWO, WIDE_ALL),
-    "s.weights": (TWO, WIDE_RANK),
-    "s.free": (TWO, WIDE),
-    **dict.fromkeys([f"s.touch.{name}" for name in ("now", "before", "psi", "force", "pushed")], (WIDE,)),
-    "s.touch.lost": (ONE,),
-    **dict.fromkeys(("s.earlier", "s.push", "s.none"), (WIDE,)),
-    "s.work": (WORK, TOGETHER),
-    "s.owed": (THREE,),
-    "s.clock": (ONE,),
+SHAPES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("c.forward", "c.backward", "c.inject", "c.spread", "c.spring", "c.resistance"), ("modes",)),
+    **dict.fromkeys(("c.rest", "s.even", "s.odd", "s.whole", "t.bend", "t.pull", "t.decay", "t.shrink"), ("modes",)),
+    **dict.fromkeys(("t.strike", "shape", "wave"), ("modes",)),
+    "c.rows": ("rows", "modes"),
+    "c.mix": ("rank", "wide"),
+    "c.shares": ("points", "wide_rank"),
+    **dict.fromkeys(("c.answer", "c.ahead"), ("rank", "wide_rows")),
+    **dict.fromkeys(("c.response", "c.response_ahead", "c.remainder", "t.remainder"), ("points", "wide")),
+    **dict.fromkeys(("c.direct", "t.direct", "c.heard", "c.heard_ahead"), ("points", "ears")),
+    "c.share": ("bodies", "points"),
+    "c.grip": ("bodies",),
+    "c.height": ("wide",),
+    **dict.fromkeys(("c.law.slope", "c.rest_psi", "c.rest_force"), ("points",)),
+    "c.inertia": ("one",),
+    "s.both": ("two", "wide_rows"),
+    "s.weights": ("two", "wide_rank"),
+    "s.free": ("two", "wide"),
+    **dict.fromkeys([f"s.touch.{name}" for name in ("now", "before", "psi", "force", "pushed")], ("wide",)),
+    "s.touch.lost": ("one",),
+    **dict.fromkeys(("s.earlier", "s.push", "s.none"), ("wide",)),
+    "s.work": ("work", "together"),
+    "s.owed": ("three",),
+    "s.clock": ("one",),
 }
 WORDS = words_of(ModalParts)
 _SAME = WORDS["c.resistance"], WORDS["c.spread"]  # metered in research runs only
@@ -62,9 +83,11 @@ def _under(path: str, names: tuple[str, ...]) -> bool:
     return any(path == name or path.startswith(f"{name}.") for name in names)
 
 
-# A row for each array: its word, how many dimensions, these, and whether a key has none of its own.
+OWNED = {path for path in SHAPES if not _under(path, (*BLANK, "c.resistance"))}  # of these a key has its own
+_EXTENT = {part.name: part.offset // 8 for part in fields_of(Extents)}
+# A row for each array: its word, how many dimensions, which extents these are, and whether a key owns it.
 ARRAYS = np.array([
-    (WORDS[path], len(shape), shape[0], shape[-1], _under(path, BLANK) or path == "c.resistance")
+    (WORDS[path], len(shape), _EXTENT[shape[0]], _EXTENT[shape[-1]], path in OWNED)
     for path, shape in SHAPES.items()
 ])  # fmt: skip
 COUNT = len(ARRAYS)
@@ -77,7 +100,7 @@ _GRAIN, _SLACK = float(1e4 * np.finfo(float).eps), float(16.0 * np.sqrt(np.finfo
 
 
 @record
-class Recipe:
+class KeyRecipe:
     """A key's string, beside what its row of keys says."""
 
     key: int
@@ -106,7 +129,7 @@ class Made:
 
 
 @native
-def ready(where: Any, made: Made, recipes: Rows[Recipe], numbers: Any, rate: Any) -> None:
+def ready(where: Any, made: Made, recipes: Rows[KeyRecipe], numbers: Any, rate: Any) -> None:
     """Make an instrument ready for a sample rate, in a memory that is as it was saved."""
     m, b = machine(where + made.machine), bench_at(where + made.bench)
     settle(m, made, numbers, rate)
@@ -187,7 +210,7 @@ def rounded(x: Any) -> Any:
 
 
 @native
-def string(m: Machine, b: Bench, r: Recipe, numbers: Any, top: Any, end: Any) -> Any:
+def string(m: Machine, b: Bench, r: KeyRecipe, numbers: Any, top: Any, end: Any) -> Any:
     """Design the string of a key and put its arrays there, if it can sound; where the next one's go."""
     key = m.keys[r.key]
     b.length, b.tension, b.strike = key.length, key.tension, key.position
@@ -211,14 +234,14 @@ def string(m: Machine, b: Bench, r: Recipe, numbers: Any, top: Any, end: Any) ->
 
 
 @native
-def measure(b: Bench, sizes: Any) -> None:
-    """What arrays may be as large as."""
-    rows = b.rank + b.pickups
-    sizes[MODES], sizes[RANK], sizes[POINTS], sizes[EARS], sizes[BODIES] = b.room, b.rank, b.points, b.pickups, b.bodies
-    sizes[ALL], sizes[WIDE], sizes[WIDE_RANK] = rows, in_vectors(b.points), in_vectors(b.rank)
-    sizes[WIDE_ALL], sizes[ONE], sizes[TWO], sizes[THREE] = in_vectors(rows), 1, 2, 3
-    sizes[TOGETHER] = min(b.points, MOST_AT_ONCE)
-    sizes[WORK] = WORK_ROWS + sizes[TOGETHER]
+def measure(b: Bench, e: Extents) -> None:
+    """What its arrays are as large as."""
+    e.modes, e.rank, e.points, e.ears, e.bodies = b.room, b.rank, b.points, b.pickups, b.bodies
+    e.rows = b.rank + b.pickups
+    e.wide, e.wide_rank, e.wide_rows = in_vectors(e.points), in_vectors(e.rank), in_vectors(e.rows)
+    e.one, e.two, e.three = 1, 2, 3
+    e.together = min(b.points, MOST_AT_ONCE)
+    e.work = WORK_ROWS + e.together
 
 
 LANES = whole(1, float)
@@ -234,14 +257,14 @@ def in_vectors(count: Any) -> Any:
 def place(b: Bench, row: Any, top: Any) -> Any:
     """Where a key's arrays are and how large, into its row of words."""
     sizes = b.extents
-    measure(b, sizes)
+    measure(b, extents_at(address(sizes)))
     for n in range(COUNT):
         word, entries = ARRAYS[n, 0], 1
         for d in range(ARRAYS[n, 1]):
             row[word + 1 + d] = sizes[ARRAYS[n, 2 + d]]
             entries *= row[word + 1 + d]
         row[word] = 0
-        if not ARRAYS[n, 4]:
+        if ARRAYS[n, 4]:
             row[word] = top
             top += (8 * entries + 63) // 64 * 64
     row[_SAME[0]] = row[_SAME[1]]

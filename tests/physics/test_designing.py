@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.compiled import INTERPRETED, called_by_python, plain
 from engine.layout import Arena, lay, seen, size_of
-from engine.physics import contact, designing, modal
+from engine.physics import contact, designing, filling, modal
 from engine.physics.barrier import Barrier, Obstacles, Polynomial, Profile, Table, bulges
 from engine.physics.designing import Bench, bench_at
 from engine.physics.excitation import Excitation
@@ -54,9 +54,9 @@ def designed(bench: Any, c: Any, t: Any, shape: Any, wave: Any, out: Any) -> Any
     designing.design(b)
     if b.modes == 0:
         return -1.0
-    designing.fill(b, c, t, shape, wave)
-    designing.give_at_rest(b, c, out)
-    return designing.gap(b, c)
+    filling.fill(b, c, t, shape, wave)
+    filling.give_at_rest(b, c, out)
+    return filling.gap(b, c)
 
 
 def bench_for(p: Problem, rate: float, band: float) -> Any:
