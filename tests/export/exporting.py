@@ -98,11 +98,11 @@ def code(target: str | None = None) -> bytes:
     return renderer(target_of(target), print)
 
 
-def expected(*names: str, more: Sequence[Event] = ()) -> Any:
+def expected(*names: str, more: Sequence[Event] = (), rate: float = RATE) -> Any:
     """What the engine plays, [frames, 2]; with `more` events."""
     events = sorted([*music(programs=len(names)), *more], key=lambda event: event[0])
     if len(names) == 1:
-        player: Any = Instrument(rack(*names).parts[0].preset, RATE)
+        player: Any = Instrument(rack(*names).parts[0].preset, rate)
     else:
         parts = [design_part(part, RATE, 128, None, None, None, False) for part in rack(*names).parts]
         player = Ensemble(rack(*names), parts.__getitem__, RATE)

@@ -177,7 +177,7 @@ class TestWithCode:
 def test_it_is_small() -> None:
     """What is left are rows of keys and what controllers begin from, not a number of any mode."""
     for name in ("sitar-string", "plain", "wave-bridge"):
-        assert len(image_of(name)) < 70_000, name
+        assert len(image_of(name)) < 45_000, name
 
 
 def test_no_rate_has_a_longer_filter_than_there_is_room_for() -> None:
