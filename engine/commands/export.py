@@ -12,6 +12,7 @@ from engine.commands.racks import make_rack, stem
 from engine.errors import PresetError
 from engine.files.target import check_target, named, whole_file
 from engine.interrupts import stoppable
+from engine.preset.rack import Rack
 from engine.terminal import tell
 
 FORMATS = {
@@ -25,6 +26,7 @@ MOST_RATES = 8
 # At which they play if nothing else is asked for: a program knows its rate, a plugin's host and a browser choose.
 RATES = {"c": "48000", "lv2": "44100,48000,88200,96000,192000", "web": "44100,48000"}
 RATES["clap"] = RATES["vst3"] = RATES["lv2"]
+ANY_RATE = "any"
 EXAMPLE = """examples:
   jawari export sitar --format c --rates 44100,48000 -o sitar-c
   jawari export sitar tanpura --format lv2 -o ~/.lv2/strings.lv2
@@ -53,8 +55,8 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
     p.add_argument(
         "--rates",
         metavar="HZ,...",
-        help="sample rates that it will play at; default: 48000 for c, 44100 and 48000 for web, for plugins "
-        "88200, 96000 and 192000, too",
+        help="sample rates that it will play at; default: any, where strings can be designed when it is opened, else "
+        "48000 for c, 44100 and 48000 for web, for plugins 88200, 96000 and 192000, too",
     )
     p.add_argument(
         "--key-range",
@@ -74,12 +76,12 @@ def add(commands: Commands[argparse.ArgumentParser]) -> None:
 
 @stoppable()
 def _run(args: argparse.Namespace) -> int:
-    rates = _rates(RATES[args.format] if args.rates is None else args.rates)
     if args.single and args.format != "web":
         raise UsageError("--single: only a page can be one file; take --format web")
     if args.target and args.format == "web":
         raise UsageError("--target: a page plays on every system; leave it out")
     rack = make_rack(args.presets, [], args.set)
+    rates, why = _rates(args.rates, args.format, rack)
     # From here on the compiler is needed, which other commands start without.
     from engine.export import c, clap, lv2, vst3, web
     from engine.export.folder import check_folder, whole_folder
@@ -110,13 +112,26 @@ def _run(args: argparse.Namespace) -> int:
         with whole_folder(made, args.force, order.facts(args.format)) as part:
             write(order, part)
             size = sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
-    at = ", ".join(f"{rate:g}" for rate in rates)
-    print(f"wrote {named(made)}: {rack.name} at {at} Hz for {target.name}, {size / 1e6:.1f} MB; {target.tried}")
+    print(f"wrote {named(made)}: {rack.name} at {order.at} for {target.name}, {size / 1e6:.1f} MB; {target.tried}")
+    if why:
+        print(f"no other sample rates: {why}; --rates takes others")
     print(f"how to use it: {named(made if args.single else made / 'README.md')}")
     return 0
 
 
-def _rates(text: str) -> tuple[float, ...]:
+def _rates(asked: str | None, form: str, rack: Rack) -> tuple[tuple[float, ...], str]:
+    """None where it is any, else each once; and why it is not any, where nobody asked for some."""
+    if form == "web" or (asked is not None and asked.strip() != ANY_RATE):
+        return _listed(RATES[form] if asked is None else asked), ""
+    from engine.export.any_rate import bound
+
+    why = bound(rack)
+    if why and asked:
+        raise UsageError(f"--rates: {why}, and so is designed for some rates; write them like 44100,48000")
+    return (_listed(RATES[form]), why) if why else ((), "")
+
+
+def _listed(text: str) -> tuple[float, ...]:
     """Of "44100,48 kHz", each once."""
     from engine.preset.arguments import rate_of
 

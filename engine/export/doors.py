@@ -13,6 +13,7 @@ from engine import messages as midi
 from engine.compiled import DOUBLE, INT, POINTER, address_of, integers, native, octets, singles
 from engine.elementary import power
 from engine.export.memory import (
+    ANY,
     BASIS,
     CHECKED,
     DAMAGED,
@@ -29,10 +30,12 @@ from engine.export.memory import (
     head,
 )
 from engine.opened import address
+from engine.preset.arguments import HIGHEST_RATE, LOWEST_RATE
 from engine.synth.control import stir
 from engine.synth.memory import CHANNELS, MIXED, PARTS, desk, machine
 from engine.synth.mixing import play_together
 from engine.synth.mts import NOTHING, part, parts
+from engine.synth.recipes import ready
 from engine.synth.routing import choose, offer, program, room, welcome
 from engine.synth.unfolding import COPY, unfold
 
@@ -56,7 +59,8 @@ def _searched(image: Any, count: Any, rate: Any) -> Any:
     if h.layout != LAYOUT:
         return OTHER_VERSION
     for s in range(h.sections.size):
-        if h.sections[s].rate == rate:
+        own = h.sections[s].rate
+        if (own != ANY and own == rate) or (own == ANY and LOWEST_RATE <= rate <= HIGHEST_RATE):
             return s
     return OTHER_RATE
 
@@ -86,13 +90,13 @@ def _copied(where: Any, image: Any, number: Any, begin: Any, end: Any, word: Any
     memory, words = integers(where, h.sections[number].memory // 8), h.words
     for r in range(begin, end):
         first, count = h.runs[r, 0], h.runs[r, 1]
-        for n in range(count):
-            memory[first + n] = words[word + n]
-        word += count
+        for n in range(abs(count)):
+            memory[first + n] = words[word + n if count > 0 else word]
+        word += max(count, 1)
     return word
 
 
-def _laid(where: Any, image: Any, number: Any) -> None:
+def _laid(where: Any, image: Any, number: Any, rate: Any) -> None:
     """All of a memory, what playing does not change as well."""
     h = head(image)
     section = h.sections[number]
@@ -100,12 +104,42 @@ def _laid(where: Any, image: Any, number: Any) -> None:
     for n in range(memory.size):
         memory[n] = 0
     for r in range(section.begin, section.fixed):
-        word += h.runs[r, 1]
+        word += max(h.runs[r, 1], 1)
     copied(where, image, number, section.fixed, section.end, word)
     filled(where, image, number)
     for n in range(section.column, section.folded):
         c = h.columns[n]
         unfold(where, h.wires[c.wire if c.kind < COPY else 0], c)
+    if section.rate == ANY:
+        designed(where, image, rate)
+        kept(where, image, number, True)
+
+
+def _designed(where: Any, image: Any, rate: Any) -> None:
+    """The strings and filters of all instruments in a memory, for a sample rate; all are as late as the latest."""
+    h, p = head(image), exported(where)
+    d, latest = desk(where + p.desk), 0
+    for n in range(h.made.size):
+        ready(where, h.made[n], h.recipes, h.numbers, rate)
+        latest = max(latest, machine(where + h.made[n].machine).latency)
+    p.latency = latest
+    for s in range(PARTS):
+        if d.parts[s].machine != 0:
+            d.parts[s].delay = latest - machine(d.parts[s].machine).latency
+
+
+def _kept(where: Any, image: Any, number: Any, away: Any) -> None:
+    """Keep what playing changes of a memory behind it; or, not `away`, have it as it was."""
+    h = head(image)
+    section = h.sections[number]
+    memory, behind, n = integers(where, section.memory // 8), integers(where + section.memory, section.kept), 0
+    for r in range(section.span, section.last):
+        for w in range(h.spans[r, 0], h.spans[r, 0] + h.spans[r, 1]):
+            if away:
+                behind[n] = memory[w]
+            else:
+                memory[w] = behind[n]
+            n += 1
 
 
 def _tuned(d: Any, frame: Any, data: Any) -> Any:
@@ -122,13 +156,16 @@ def _tuned(d: Any, frame: Any, data: Any) -> Any:
 
 summed, searched, copied = native(_summed), native(_searched), native(_copied)
 filled, laid, tuned = native(_filled), native(_laid), native(_tuned)
+designed, kept = native(_designed), native(_kept)
 
 
 def size(image: Any, count: Any, rate: Any) -> Any:
     """Bytes of memory that an instrument at this rate takes."""
     there = address_of(image)
     found = searched(there, count, rate)
-    return found if found < 0 else head(there).sections[found].memory
+    if found < 0:
+        return found
+    return head(there).sections[found].memory + 8 * head(there).sections[found].kept
 
 
 def open_in(memory: Any, image: Any, count: Any, rate: Any) -> Any:
@@ -139,7 +176,7 @@ def open_in(memory: Any, image: Any, count: Any, rate: Any) -> Any:
         return found
     if where == 0 or where & 63:
         return MISPLACED
-    laid(where, there, found)
+    laid(where, there, found, rate)
     return 0
 
 
@@ -147,7 +184,10 @@ def reset(memory: Any) -> None:
     """As if just opened."""
     where = address_of(memory)
     p = exported(where)
-    filled(where, p.image, p.section)
+    if head(p.image).sections[p.section].rate == ANY:
+        kept(where, p.image, p.section, False)
+    else:
+        filled(where, p.image, p.section)
 
 
 def latency(memory: Any) -> Any:

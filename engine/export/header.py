@@ -70,8 +70,8 @@ def _codes() -> Iterator[str]:
 
 
 def _tables(rack: Rack, dials: Sequence[Dial], rates: Sequence[float]) -> Iterator[str]:
-    yield "/* What the image was made for. */"
-    yield f"#define JAWARI_RATES {{{', '.join(f'{rate:g}' for rate in rates)}}}"
+    yield "/* What the image was made for; of rates, 0 is any. */"
+    yield f"#define JAWARI_RATES {{{', '.join(f'{rate:g}' for rate in rates or [memory.ANY])}}}"
     yield f"#define JAWARI_PARTS {{{', '.join(quoted(part.preset.name) for part in rack.parts)}}}"
     yield ""
     yield "/* Parameters, for jawari_turn: number, key, name, unit, least, most, and what each is at first. */"

@@ -13,6 +13,7 @@ from engine.export.code import renderer
 from engine.export.image import ALL_KEYS, KeyRange, image
 from engine.export.knobs import Dial, dials
 from engine.export.targets import System
+from engine.preset.arguments import HIGHEST_RATE, LOWEST_RATE
 from engine.preset.rack import Rack
 from engine.units import key_to_note
 from engine.versions import VERSION
@@ -26,7 +27,7 @@ class Export:
     """A rack at sample rates for a system, with the strings of some keys; `tell` is told what takes long."""
 
     rack: Rack
-    rates: tuple[float, ...]
+    rates: tuple[float, ...]  # none: all of them
     target: System
     tell: Callable[[str], None]
     keys: KeyRange = ALL_KEYS
@@ -36,6 +37,12 @@ class Export:
     def dials(self) -> list[Dial]:
         """What can be moved."""
         return dials(self.rack)
+
+    @property
+    def at(self) -> str:
+        """Its sample rates in words."""
+        listed = ", ".join(f"{rate:g}" for rate in self.rates)
+        return f"{listed or f'{LOWEST_RATE:g} to {HIGHEST_RATE:g}'} Hz"
 
     @cached_property
     def code(self) -> bytes:
@@ -90,10 +97,13 @@ def described(order: Export) -> str:
     for number, part in enumerate(rack.parts):
         program = "" if part.program is None else f", program {part.program + 1}"
         lines.append(f"- part {number}: {_plain(part.preset.name)}{program}. {_plain(part.preset.about)}".rstrip())
-    rates = ", ".join(f"{rate:g}" for rate in order.rates)
-    lines += ["", f"Sample rates: {rates} Hz, and no others: strings are designed for a rate. The option `--rates` of"]
+    keys = f"Keys: {between(order.keys)}."
+    if order.rates:
+        lines += ["", f"Sample rates: {order.at}, and no others: strings are designed for a rate. The option `--rates`"]
+        lines += [f"of `jawari export` takes as many as wanted. {keys}"]
+    else:
+        lines += ["", f"Sample rates: any from {order.at}: strings are designed when it is opened. {keys}"]
     lines += [
-        f"`jawari export` takes as many as wanted. Keys: {between(order.keys)}.",
         "",
         "| parameter | unit | from | to | at first | does |",
     ]

@@ -27,12 +27,11 @@ def identity(order: Export) -> str:
 def shape(order: Export, switches: int = 0) -> str:
     """With so many switches, 0 or 1: whether notes are put on channels of their own."""
     ids = [PARAMETERS[dial.key].number for dial in order.dials]
-    rates = ", ".join(f"{rate:g}" for rate in order.rates)
     return f"""#define ID {quoted(identity(order))}
 #define TITLE {quoted(order.rack.name)}
 #define ABOUT {quoted(order.rack.parts[0].preset.about)}
 #define RELEASE {quoted(VERSION)}
-#define RATES "{rates} Hz"
+#define RATES "{order.at}"
 #define DIALS {len(ids)}
 #define IDS {{{", ".join(map(str, [*ids, 0]))}}}
 #define PROGRAM_ID {PROGRAM}

@@ -123,13 +123,19 @@ def enough(barrier: Barrier, apart: float) -> int:
     the modes fall between. And so many that between two of them the profile does not bulge, however few the modes are.
     """
     width = barrier.stop - barrier.start
-    spacing = width / LOOKS
-    x = barrier.start + (np.arange(LOOKS) + 0.5) * spacing
-    bends = np.clip(-np.diff(_finite(barrier.surface(x), x), 2), 0.0, None)
-    curved = min(sqrt(width * (total(bends) / spacing) / (8.0 * BULGE)), MOST_FINE)
+    curved = bulges(barrier)
     told = width / apart
     asked = ceil(max(curved, min(FINE * told, max(told, MOST_FINE))) - ROUNDING)
     return min(max(1, asked), MOST)
+
+
+def bulges(barrier: Barrier) -> float:
+    """How many points a profile asks for by itself."""
+    width = barrier.stop - barrier.start
+    spacing = width / LOOKS
+    x = barrier.start + (np.arange(LOOKS) + 0.5) * spacing
+    bends = np.clip(-np.diff(_finite(barrier.surface(x), x), 2), 0.0, None)
+    return min(sqrt(width * (total(bends) / spacing) / (8.0 * BULGE)), MOST_FINE)
 
 
 def cell_points(barrier: Barrier, stiffness: float, length: float, apart: float = inf) -> ContactPoints:

@@ -93,7 +93,13 @@ def steps_in_contact(points: ContactPoints, contact: Contact, response: Array, r
     if not contact.stiffness > 0.0:
         return inf
     pressed = power(swing * swing / (2.0 * over * float((response * points.stiffness).max())), over)
-    return sqrt(pi) * gamma(1.0 + over) / gamma(0.5 + over) * 2.0 * pressed / swing
+    return lasting(contact.exponent) * 2.0 * pressed / swing
+
+
+def lasting(exponent: float) -> float:
+    """Half of how long a contact lasts, in times that its speed takes to press it in as far as it goes (§5.2)."""
+    over = 1.0 / (exponent + 1.0)
+    return sqrt(pi) * gamma(1.0 + over) / gamma(0.5 + over)
 
 
 def psi_at(penetration: Array, points: ContactPoints, exponent: float) -> Array:

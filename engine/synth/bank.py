@@ -30,7 +30,7 @@ from engine.synth.budget import Budget, dearest, spend_together
 from engine.synth.choirs import design_choirs
 from engine.synth.keys import TunedKey, above, design_keys, gap, highest_tension, mildest_damping
 from engine.synth.memory import KEYS, Machine
-from engine.synth.rehearsal import gains
+from engine.synth.rehearsal import REHEARSAL_RATE, gains
 from engine.synth.standing import ears_of, lay_joint
 from engine.units import db_to_gain, hz_to_key, t60_to_decay
 
@@ -111,9 +111,8 @@ def design(setup: Setup, only: Collection[int] | None = None, loud: NDArray[np.f
     budget = Budget(setup.polyphony + memory.SPARE_VOICES, best, around)
     keys = design_keys(preset, setup.tuning, rate, budget, only)
     grown = budget.lasts_for(setup.needed + memory.SPARE_VOICES) - memory.SPARE_VOICES
-    filtering = decimate.design(setup.sample_rate, setup.oversample)
     if loud is None:
-        loud = gains([key.design for key in keys], preset, filtering)
+        loud = _loud(setup, keys, only)
     rows = rows_of(memory.KeyRow, KEYS)
     rows.gain = loud
     for number, (key, row) in enumerate(zip(keys, rows)):
@@ -132,6 +131,17 @@ def design(setup: Setup, only: Collection[int] | None = None, loud: NDArray[np.f
         dearest(list(designs.values()), best=best),
         max(setup.polyphony, grown),
     )
+
+
+def _loud(setup: Setup, keys: list[TunedKey], only: Collection[int] | None) -> NDArray[np.float64]:
+    """The gain of each key: it is rehearsed at one sample rate, so that an instrument is as loud at any other."""
+    preset, rate = setup.preset, REHEARSAL_RATE
+    if setup.sample_rate != rate:
+        budget = Budget(setup.polyphony, preset.quality == "best")
+        there = design_keys(preset, setup.tuning, rate * setup.oversample, budget, only)
+        if any(key.design is not None for key in there):
+            return gains([key.design for key in there], preset, decimate.design(rate, setup.oversample))
+    return gains([key.design for key in keys], preset, decimate.design(setup.sample_rate, setup.oversample))
 
 
 def _design_together(setup: Setup, only: Collection[int] | None, loud: NDArray[np.float64] | None) -> Designed:

@@ -314,7 +314,7 @@ def _slower(design: Design) -> list[str]:
     contacts = COSTS.general * operations(design).touching
     exponent = f"take a contact.exponent of 1, 1.5 or 2 instead of {design.problem.contact.exponent:g}"
     dear = [exponent] if general and contacts > 0.5 * step_time(design) else []
-    return [*dear, "lower oversample or the sample rate"]
+    return [*dear, "lower oversample"]
 
 
 def _smaller(design: Design) -> list[str]:

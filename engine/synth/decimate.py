@@ -34,6 +34,8 @@ from engine.vectors import PADDING, project
 FACTORS = (1, 2, 4, 8)
 AUDIBLE = 20_000.0  # Hz
 CD_RATE = 44_100.0  # Hz: the lowest rate at which all that is audible passes; lower ones pass the same share of theirs
+# Rates that have a filter of their own. What it does at its own rate it does up to the next one: there it passes more.
+RATES = (CD_RATE, 48_000.0, 88_200.0, 96_000.0, 176_400.0, 192_000.0)
 # Five times closer than the +-0.05 dB that the whole output is allowed, for a tenth more taps.
 PASS_RIPPLE = db_to_gain(0.01) - 1.0
 STOP_RIPPLE = db_to_gain(-100.0)
@@ -56,19 +58,23 @@ class State(NamedTuple):
 
 def band(sample_rate: float, oversample: int) -> Band:
     """Passes up to 20 kHz and stops all that would fold into what is passed, at the model's rate."""
-    passing = AUDIBLE * min(1.0, sample_rate / CD_RATE)
-    model_rate = sample_rate * oversample
-    return Band(passing / model_rate, (sample_rate - passing) / model_rate, PASS_RIPPLE, STOP_RIPPLE)
+    own = max((rate for rate in RATES if rate <= sample_rate), default=CD_RATE)
+    model_rate = own * oversample
+    return Band(AUDIBLE / model_rate, (own - AUDIBLE) / model_rate, PASS_RIPPLE, STOP_RIPPLE)
 
 
-@lru_cache(maxsize=32)
 def design(sample_rate: float, oversample: int) -> Decimator:
     """Sample n out is centred on sample (n - latency) * oversample in."""
     if oversample not in FACTORS:
         raise SettingError("oversample", oversample, "must be 1, 2, 4 or 8", "1 is the cheapest, 2 aliases less")
     if oversample == 1:
         return Decimator(np.zeros((1, 0)), 1, 0)
-    taps = shortest(band(sample_rate, oversample))
+    return _designed(band(sample_rate, oversample), oversample)
+
+
+@lru_cache(maxsize=32)
+def _designed(wanted: Band, oversample: int) -> Decimator:
+    taps = shortest(wanted)
     half = taps.size // 2
     # With sample n out, all of its `oversample` samples in are known: the centre may lie that much later.
     latency = half // oversample

@@ -107,6 +107,11 @@ class Instrument:
         return self
 
     @property
+    def setup(self) -> Setup:
+        """What it was made for."""
+        return self._bank.setup
+
+    @property
     def design(self) -> Designed:
         """What it was laid out from."""
         return self._bank.designed

@@ -30,6 +30,7 @@ from engine.units import db_to_gain
 # less than 1 % of the frames of the first two seconds (tests/synth/test_rehearsal.py); of 2 LU more, 1.5 %.
 LOUDNESS = -26.0
 REHEARSED = range(24, 109)  # keys
+REHEARSAL_RATE = 48_000.0  # Hz, whatever an instrument's own
 HOP, MOMENT = 0.1, 4  # s; hops that loudness is the mean of
 REHEARSAL = round(NOTE / HOP)  # hops of a note that are listened to
 LEEWAY = 0.5  # dB from one key's own loudness

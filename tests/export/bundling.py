@@ -23,6 +23,15 @@ def order(*names: str) -> Export:
     return Ready(rack(*names), (float(RATE),), target_of(None), print)
 
 
+def bundle_for_all(folder: Path, *names: str) -> Path:
+    """For all sample rates."""
+    made = folder / f"{'-'.join(names)}-any.lv2"
+    if not made.exists():
+        made.mkdir()
+        lv2.write(Export(rack(*names), (), target_of(None), print), made)
+    return made
+
+
 def bundle(folder: Path, *names: str) -> Path:
     made = folder / f"{'-'.join(names)}.lv2"
     if not made.exists():

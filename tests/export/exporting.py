@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine import aligned
 from engine.compiled import INTERPRETED
 from engine.export.code import renderer
 from engine.export.header import header
@@ -97,11 +98,11 @@ def code(target: str | None = None) -> bytes:
     return renderer(target_of(target), print)
 
 
-def expected(*names: str, more: Sequence[Event] = ()) -> Any:
+def expected(*names: str, more: Sequence[Event] = (), rate: float = RATE) -> Any:
     """What the engine plays, [frames, 2]; with `more` events."""
     events = sorted([*music(programs=len(names)), *more], key=lambda event: event[0])
     if len(names) == 1:
-        player: Any = Instrument(rack(*names).parts[0].preset, RATE)
+        player: Any = Instrument(rack(*names).parts[0].preset, rate)
     else:
         parts = [design_part(part, RATE, 128, None, None, None, False) for part in rack(*names).parts]
         player = Ensemble(rack(*names), parts.__getitem__, RATE)
@@ -159,3 +160,24 @@ def library(folder: Path) -> Any:
     found.jawari_run.argtypes = (place, whole, place, place)
     found.jawari_reset.argtypes = found.jawari_latency.argtypes = (place,)
     return found
+
+
+class Opened:
+    """An instrument in memory of ours."""
+
+    def __init__(self, folder: Path, content: bytes, rate: float = RATE) -> None:
+        self.code = library(folder)
+        self.image = aligned.zeros(len(content), np.uint8)
+        self.image[:] = np.frombuffer(content, np.uint8)
+        self.size = self.code.jawari_size(self.image.ctypes.data, len(content), rate)
+        self.memory = aligned.zeros(max(self.size, 64), np.uint8)
+        self.at = self.memory.ctypes.data
+        self.result = self.code.jawari_open(self.at, self.image.ctypes.data, len(content), rate)
+
+    def run(self, frames: int) -> Any:
+        out = np.zeros((2, frames), np.float32)
+        self.code.jawari_run(self.at, frames, out[0].ctypes.data, out[1].ctypes.data)
+        return out.T
+
+    def send(self, frame: int, *data: int) -> int:
+        return int(self.code.jawari_send(self.at, frame, bytes(data), len(data)))

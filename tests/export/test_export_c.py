@@ -18,11 +18,11 @@ from export.exporting import (
     RAGGED,
     RATE,
     SECONDS,
+    Opened,
     built,
     code,
     expected,
     image_of,
-    library,
     music,
     rack,
     retuned,
@@ -30,7 +30,7 @@ from export.exporting import (
 )
 from live import guard
 
-from engine import aligned, cache, cli
+from engine import cache, cli
 from engine.export.code import SYMBOLS, kept
 from engine.export.image import image
 from engine.export.memory import DAMAGED, HEAD, MISPLACED, OTHER_RATE, OTHER_VERSION, Head
@@ -116,27 +116,6 @@ def test_the_code_has_no_symbol_but_the_apis(folder: Path) -> None:
 
 
 # --- called as a library ----------------------------------------------------------------------------------------------
-
-
-class Opened:
-    """An instrument in memory of ours."""
-
-    def __init__(self, folder: Path, content: bytes, rate: float = RATE) -> None:
-        self.code = library(folder)
-        self.image = aligned.zeros(len(content), np.uint8)
-        self.image[:] = np.frombuffer(content, np.uint8)
-        self.size = self.code.jawari_size(self.image.ctypes.data, len(content), rate)
-        self.memory = aligned.zeros(max(self.size, 64), np.uint8)
-        self.at = self.memory.ctypes.data
-        self.result = self.code.jawari_open(self.at, self.image.ctypes.data, len(content), rate)
-
-    def run(self, frames: int) -> Any:
-        out = np.zeros((2, frames), np.float32)
-        self.code.jawari_run(self.at, frames, out[0].ctypes.data, out[1].ctypes.data)
-        return out.T
-
-    def send(self, frame: int, *data: int) -> int:
-        return int(self.code.jawari_send(self.at, frame, bytes(data), len(data)))
 
 
 def place(name: str) -> int:

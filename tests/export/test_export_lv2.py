@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from export.bundling import Ready, bundle, order
+from export.bundling import Ready, bundle, bundle_for_all, order
 from export.exporting import COMPILER, FRAMES, NEEDED, RATE, code, expected, music, rack, retuned, rows, written
 from live import guard
 
@@ -47,16 +47,17 @@ def host(folder: Path) -> Path:
 
 
 def played(program: Path, folder: Path, names: tuple[str, ...], times: int, *settings: str, **how: Any) -> Any:
-    """The sound, [frames, 2]; of `more` events, too."""
-    there, events = bundle(folder, *names), folder / "events"
+    """The sound, [frames, 2]; of `more` events, too; `at` another rate, of a bundle for any."""
+    rate, events = how.pop("at", RATE), folder / "events"
+    there = bundle(folder, *names) if rate == RATE else bundle_for_all(folder, *names)
     heard = [*music(programs=len(names)), *how.pop("more", ())]
     events.write_bytes(rows(sorted(heard, key=lambda event: event[0])))
     at_first = [f"{4 + dial.number}={lv2.scaled(dial, dial.own)}" for dial in dials(rack(*names))]
-    words = [str(there / f"jawari{TARGETS[here()].library}"), str(there), str(RATE), str(events), str(FRAMES)]
+    words = [str(there / f"jawari{TARGETS[here()].library}"), str(there), str(rate), str(events), str(FRAMES)]
     command = [str(program), *words, str(times), str(ports(*names)), *at_first, *settings]
     done = subprocess.run(command, capture_output=True, check=False, **how)
     assert done.returncode == 0, done.stderr
-    assert float(done.stderr.split()[-1]) == Instrument(names[0], RATE).latency
+    assert float(done.stderr.split()[-1]) == Instrument(names[0], rate).latency
     return np.frombuffer(done.stdout, np.float32).reshape(2, -1).T
 
 
@@ -66,6 +67,13 @@ def test_a_host_hears_what_the_engine_plays(name: str, folder: Path) -> None:
     around = {} if guard.missing() else {"LD_PRELOAD": str(guard.library())}
     sound = played(host(folder), folder, (name,), 3, env={**os.environ, **around})
     assert np.array_equal(sound, expected(name))
+
+
+def test_a_host_at_any_rate_hears_what_the_engine_plays(folder: Path) -> None:
+    """Designed when the plugin is made, and played under the same guard."""
+    around = {} if guard.missing() else {"LD_PRELOAD": str(guard.library())}
+    sound = played(host(folder), folder, ("sitar-string",), 2, env={**os.environ, **around}, at=47_952)
+    assert np.array_equal(sound, expected("sitar-string", rate=47_952))
 
 
 def test_keys_are_retuned_by_sysex(folder: Path) -> None:

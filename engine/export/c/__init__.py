@@ -27,7 +27,7 @@ def write(order: Export, folder: Path) -> None:
 def readme(order: Export) -> str:
     """How to build with it."""
     target = order.target
-    build = BUILD[target.name.partition("-")[0]].format(rate=order.rates[0])
+    build = BUILD[target.name.partition("-")[0]].format(rate=order.rates[0] if order.rates else 48_000)
     levels = ", ".join(target.levels)
     several = f", for {levels}; the processor decides which is used, and the sound is the same bits"
     chosen = several if len(target.levels) > 1 else f" for {levels}"

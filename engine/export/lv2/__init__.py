@@ -71,9 +71,8 @@ def scaled(dial: Dial, value: float) -> str:
 def shape(order: Export) -> str:
     """What plugin.c is compiled with."""
     rows = [f"{{{SHOWN.get(d.unit, ('', 1.0))[1]!r}, {scaled(d, d.own)}f}}" for d in order.dials]
-    rates = ", ".join(f"{rate:g}" for rate in order.rates)
     return f"""#define URI {quoted(uri(order))}
-#define RATES "{rates} Hz"
+#define RATES "{order.at}"
 #define DIALS {len(order.dials)}
 #define SCALES {{{", ".join([*rows, "{1.0, 0.0f}"])}}}
 #define PARTS {len(order.rack.parts) if programs(order) else 1}

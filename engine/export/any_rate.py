@@ -1,0 +1,205 @@
+"""Instruments that are designed when they are opened, for any sample rate: what an image has of them.
+
+Their memory is laid out for the largest that any rate makes of them, and has no string in it; beside it lie the recipes
+(synth/recipes.py) and a bench to design them on. Modal strings that stand by themselves can be had so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.aligned import LINE
+from engine.layout import Arena, fields_of, lay, memory, size_of
+from engine.pairs import whole
+from engine.physics import contact
+from engine.physics.barrier import Barrier, Obstacles, bulges
+from engine.physics.block import MOST_AT_ONCE
+from engine.physics.block import ROWS as WORK_ROWS
+from engine.physics.designing import Bench, heard_simply, profile, sizes
+from engine.physics.hearing import on_body
+from engine.physics.modes import modes
+from engine.physics.pressed import Press
+from engine.physics.pressed import sizes as press_sizes
+from engine.physics.problem import PICKUP_KINDS, Problem
+from engine.preset.loader import Preset
+from engine.preset.parameters import SMOOTHING
+from engine.preset.rack import Rack
+from engine.synth import decimate
+from engine.synth.bank import FADE_TIME
+from engine.synth.instrument import Instrument
+from engine.synth.keys import BAND, of_key
+from engine.synth.memory import KEYS
+from engine.synth.recipes import OWNED, SHAPES, WORDS
+from engine.synth.strings import MODELS, KeyStrings, words_in
+from engine.vectors import PADDING
+
+LONGEST_FILTER = decimate.CD_RATE  # Hz: no rate has a longer one
+MOST_POINTS = 128  # of a string that is designed so: tables grow as their square
+Numbers = tuple[float, ...]
+
+
+def bound(rack: Rack) -> str:
+    """Why a rack can be had for some sample rates only; or nothing, if it can be had for all."""
+    for part in rack.parts:
+        if why := _bound(part.preset):
+            return f"{part.preset.name} {why}"
+    return ""
+
+
+def _bound(preset: Preset) -> str:
+    if preset.assembly is not None:
+        return "has strings that share a bridge"
+    if preset.model != "modal":
+        return "has strings on a grid"
+    if preset.quality == "best":
+        return "is of quality: best"
+    if preset.room is not None:
+        return "stands in a room"
+    try:
+        profile(preset.problem)
+    except LookupError as error:
+        return f"has {error.args[0]}"
+    if not heard_simply(preset.problem.pickups):
+        return "is heard over a width or through air"
+    if preset.problem.modal_points(_most_modes(preset.problem)).height.size > MOST_POINTS:
+        return f"has more than {MOST_POINTS} contact points"
+    return ""
+
+
+def _most_modes(problem: Problem) -> int:
+    """Of a string, at any rate."""
+    return int(modes(problem.string, 8.0 * BAND, BAND).wavenumber.size)
+
+
+@dataclass
+class Recipes:
+    """What an image has of all its instruments, in the order of the records in synth/recipes.py."""
+
+    recipes: list[Numbers] = field(default_factory=list)
+    made: list[Numbers] = field(default_factory=list)
+    numbers: list[float] = field(default_factory=list)
+
+    def tell(self, numbers: list[float]) -> int:
+        """Where these numbers are."""
+        self.numbers += numbers
+        return len(self.numbers) - len(numbers)
+
+
+class Unstrung:
+    """An instrument without its strings, for keys from the first to the last."""
+
+    def __init__(self, whole_one: Instrument, keys: tuple[int, int], book: Recipes) -> None:
+        self.preset, self._book = whole_one.preset, book
+        strung = {
+            number: of_key(self.preset.problem, self.preset.keys, hz, self.preset.tracking)
+            for number, hz in enumerate(whole_one.tuning.frequencies)
+            if hz is not None and keys[0] <= number <= keys[1] and whole_one.machine.keys[number].ready
+        }
+        own = self._room_for(strung)
+        rows = whole_one.design.keys.copy()
+        rows.ready, rows.gap = 0, inf
+        setup = whole_one.setup._replace(sample_rate=LONGEST_FILTER)
+        empty = whole_one.design._replace(keys=rows, strings=own, resting=np.zeros_like(whole_one.design.resting))
+        self.instrument = Instrument.of(setup, empty)
+        self.first = len(book.recipes)
+        for number, problem in strung.items():
+            book.recipes.append(self._recipe(number, problem))
+        self.bench = self._bench(strung)
+        self.room = own.block.size
+
+    def block(self) -> NDArray[np.uint8]:
+        """Its memory."""
+        m = self.instrument.machine
+        m.key_words[:] = 0
+        m.own_words[2:] = 0  # they go on as the first two do
+        m.filter.taps[:] = 0.0
+        found: NDArray[np.uint8] = memory(self.instrument.address, np.uint8, (self.instrument.nbytes,)).copy()
+        return found
+
+    def made(self, machine: int, bench: int) -> Numbers:
+        """The record of it, where its machine and its bench lie there."""
+        circuit, oversample = self.preset.circuit, self.instrument.oversample
+        filters: list[float] = [len(decimate.RATES) if oversample > 1 else 0]
+        for rate in decimate.RATES if oversample > 1 else ():
+            one = decimate.design(rate, oversample)
+            filters += [rate, one.latency, one.taps.size, *one.taps[0].tolist()]
+        edge = circuit.edge if circuit else 0.0
+        quality = circuit.quality if circuit and circuit.resonates else 0.0
+        places = (machine, bench, self.instrument.changing, self.room, self.first, self.first + self.count)
+        return (*places, self._book.tell(filters), edge, quality, BAND, SMOOTHING, FADE_TIME)
+
+    def _room_for(self, strung: dict[int, Problem]) -> KeyStrings:
+        """Keys' strings as large as they can be, all of zeros."""
+        words, size = np.zeros((KEYS, words_in(MODELS["modal"])), np.int64), 0
+        ears, bodies = len(self.preset.problem.pickups), len(on_body(self.preset.problem.pickups))
+        self.count, self.modes, self.points = len(strung), 1, 0
+        for number, problem in strung.items():
+            found = _most_modes(problem)
+            points = problem.modal_points(found).height.size
+            self.modes, self.points = max(self.modes, found), max(self.points, points)
+            extents = _extents(found + -found % PADDING, points, points, ears, bodies)
+            for path, shape in SHAPES.items():
+                large = [extents[name] for name in shape]
+                words[number, WORDS[path] + 1 : WORDS[path] + 1 + len(shape)] = large
+                size += -(-8 * prod(large) // LINE) * LINE if path in OWNED else 0
+        return KeyStrings(words, np.zeros(size, np.uint8))
+
+    def _recipe(self, number: int, problem: Problem) -> Numbers:
+        """Of a key."""
+        under, ears = problem.barrier, [pickup.at for pickup in problem.pickups]
+        if self.preset.tracking.hearing != 0.0 or not hasattr(self, "_ears"):
+            self._ears = self._book.tell(ears)
+        if isinstance(under, Barrier):
+            return (number, under.stop, bulges(under), under.points or 0, self._ears)
+        return (number, 0.0, 0.0, len(under.positions) if isinstance(under, Obstacles) else -1, self._ears)
+
+    def _bench(self, strung: dict[int, Problem]) -> NDArray[np.uint8]:
+        """With all that keys have in common."""
+        problem = self.preset.problem
+        string, touch, under, pickups = problem.string, problem.contact, problem.barrier, problem.pickups
+        kind, origin, numbers = profile(problem)
+        arena = Arena()
+        start = arena.room(size_of(Bench))
+        shapes: dict[str, Any] = sizes(self.modes, self.points, len(pickups), len(numbers))
+        shapes["numbers"] = np.array(numbers or [0.0], float)
+        shapes["kinds"] = np.array([PICKUP_KINDS.index(p.kind) for p in pickups] or [0])
+        write = lay(
+            arena, Bench, start, **shapes,
+            density=string.density, stiffness=string.stiffness,
+            s0=string.loss.s0, s1=string.loss.s1, s2=string.loss.s2, s3=string.loss.s3,
+            surface=kind, origin=origin, begin=under.start if isinstance(under, Barrier) else 0.0,
+            height=under.height if under is not None else 0.0,
+            hard=touch.stiffness, exponent=touch.exponent, damping=touch.damping,
+            lasting=contact.lasting(touch.exponent),
+            pickups=len(pickups), bodies=len(on_body(pickups)),
+        )  # fmt: skip
+        inner = start + next(part.offset for part in fields_of(Bench) if part.name == "press")
+        pressing = lay(arena, Press, inner, **press_sizes(self.points))
+        block = arena.sealed()
+        write(block)
+        pressing(block)
+        return block
+
+
+def _extents(room: int, rank: int, points: int, ears: int, bodies: int) -> dict[str, int]:
+    """What arrays are as large as (recipes.measure)."""
+    at_once, wide = min(points, MOST_AT_ONCE), {"wide": points, "wide_rank": rank, "wide_rows": rank + ears}
+    return {
+        "modes": room,
+        "rank": rank,
+        "points": points,
+        "ears": ears,
+        "bodies": bodies,
+        "rows": rank + ears,
+        **{name: whole(count, float) for name, count in wide.items()},
+        "one": 1,
+        "two": 2,
+        "three": 3,
+        "work": WORK_ROWS + at_once,
+        "together": at_once,
+    }
