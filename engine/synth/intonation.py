@@ -1,0 +1,70 @@
+"""Keys whose strings touch something are brought to their pitch by ear: each plays a note first, and is listened to.
+
+Contact holds a string down, or takes a piece off its length, for a part of each period: a tanpura's low string sounds
+some cents higher over its bridge than without it. What counts is the first partial, in a note at velocity 100 from
+0.1 s on, when the attack is over. Its pitch is a mean, weighted by power (unison.py): a string that buzzes glides as
+it dies, and a phase at two moments would tell what they happen to be. It is seen through whole periods under Hann's
+window, so that other partials lie on zeros of its spectrum. Then the string is tuned by what is missing; where that was
+much, its contact is another, and it is heard again.
+
+A string is rehearsed by itself, so a key is the same whoever designs it, and whatever other keys there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi
+
+from engine.physics.network.unison import angle
+from engine.synth.budget import TUNING, Design, step_time, within_reach
+from engine.synth.listening import follow
+from engine.synth.memory import KEYS
+from engine.synth.rehearsal import make_stage
+
+FROM, UNTIL = 0.1, 0.5  # s of the note in which it is followed
+LEAST = 5e-3  # s from one look to the next
+LOWEST, HIGHEST = 25.0, 5_000.0  # Hz: what is lower has too few periods by then, nobody hears what is higher bent
+MOST, MUCH = 0.06, 1e-3  # a semitone, beyond which it is no bend; 2 cents, beyond which it is heard again
+
+
+def tuned(pitch: float, design: Callable[[float], Design]) -> Design:
+    """The string that sounds at a pitch (Hz), of those that have any pitch by themselves."""
+    found, own = design(pitch), pitch
+    for _ in range(2):
+        off = touched(found, pitch)
+        if off == 0.0:
+            break
+        own /= 1.0 + off
+        found = design(own)
+        if abs(off) <= MUCH:
+            break
+    return found
+
+
+def touched(design: Design, pitch: float) -> float:
+    """By how much of it what the string touches takes it above a pitch."""
+    return bent(design, pitch) if rehearsed(design, pitch) else 0.0
+
+
+def rehearsed(design: Design, pitch: float) -> bool:
+    """Whether a string is: it touches something, it is of a pitch that is heard, and it does not take long."""
+    if not (design.points.height.size and within_reach(design)) or not LOWEST <= pitch <= HIGHEST:
+        return False
+    return 1e-9 * step_time(design) * design.rate * UNTIL <= TUNING / KEYS
+
+
+def periods(pitch: float) -> int:
+    """From one look to the next; each takes twice as many."""
+    return max(2, round(LEAST * pitch))
+
+
+def bent(design: Design, pitch: float) -> float:
+    """By how much of it the string sounds above a pitch; 0 where there is no such partial."""
+    made = make_stage(round(UNTIL * design.rate), design.width)
+    stage = made.stage
+    stage.near, stage.first = 2.0 * pi * pitch / design.rate, int(FROM * design.rate)
+    stage.apart = round(periods(pitch) * design.rate / pitch)
+    made.perform(design)
+    follow(made.address)
+    off = angle(float(stage.turned[0]), float(stage.turned[1])) / (stage.near * stage.apart)
+    return off if abs(off) <= MOST else 0.0
