@@ -13,30 +13,36 @@ A string is rehearsed by itself, so a key is the same whoever designs it, and wh
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import pi
+from math import inf, pi, sqrt
 
 from engine.physics.network.unison import angle
 from engine.synth.budget import TUNING, Design, step_time, within_reach
 from engine.synth.listening import follow
 from engine.synth.memory import KEYS
 from engine.synth.rehearsal import make_stage
+from engine.units import key_to_hz
 
 FROM, UNTIL = 0.1, 0.5  # s of the note in which it is followed
 LEAST = 5e-3  # s from one look to the next
+MIDDLE = 261.6  # Hz
 LOWEST, HIGHEST = 25.0, 5_000.0  # Hz: what is lower has too few periods by then, nobody hears what is higher bent
 MOST, MUCH = 0.06, 1e-3  # a semitone, beyond which it is no bend; 2 cents, beyond which it is heard again
+SHARES = sum(sqrt(MIDDLE / hz) for hz in map(key_to_hz, range(KEYS)) if LOWEST <= hz <= HIGHEST)
 
 
 def tuned(pitch: float, design: Callable[[float], Design]) -> Design:
     """The string that sounds at a pitch (Hz), of those that have any pitch by themselves."""
-    found, own = design(pitch), pitch
-    for _ in range(2):
-        off = touched(found, pitch)
+    found, own, least = design(pitch), pitch, inf
+    before = found
+    for again in (1, 2):
+        off = bent(found, pitch) if rehearsed(found, pitch, again) else 0.0
         if off == 0.0:
             break
-        own /= 1.0 + off
+        if abs(off) >= least:  # it touches what it touches by chance
+            return before
+        before, least, own = found, abs(off), own / (1.0 + off)
         found = design(own)
-        if abs(off) <= MUCH:
+        if least <= MUCH:
             break
     return found
 
@@ -46,11 +52,14 @@ def touched(design: Design, pitch: float) -> float:
     return bent(design, pitch) if rehearsed(design, pitch) else 0.0
 
 
-def rehearsed(design: Design, pitch: float) -> bool:
-    """Whether a string is: it touches something, it is of a pitch that is heard, and it does not take long."""
+def rehearsed(design: Design, pitch: float, times: int = 1) -> bool:
+    """Whether a string is, so many times: it touches something, is of a pitch that is heard, and does not take long.
+
+    All keys together take no more than TUNING, and low ones, whose strings have more modes, may take more of it.
+    """
     if not (design.points.height.size and within_reach(design)) or not LOWEST <= pitch <= HIGHEST:
         return False
-    return 1e-9 * step_time(design) * design.rate * UNTIL <= TUNING / KEYS
+    return times * 1e-9 * step_time(design) * design.rate * UNTIL <= TUNING / SHARES * sqrt(MIDDLE / pitch)
 
 
 def periods(pitch: float) -> int:

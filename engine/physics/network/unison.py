@@ -26,7 +26,7 @@ from engine.physics.string import Array, String
 
 MOST_BENT = 0.03  # half a semitone: beyond, one mode of a string says little
 CLOSELY = 0.12  # of a frequency: modes of a body that are a string's partners there
-ROUNDS, CLOSE = 4, 3e-6  # times that it is tuned, until it is within five thousandths of a cent
+ROUNDS, CLOSE, LEVEL = 8, 3e-6, 0.3  # times that it is tuned, until within five thousandths of a cent; least slope
 HOP, FROM, DOUBLINGS = 4e-3, 25, 8  # s; hops after the stroke; 2^DOUBLINGS hops are looked at
 TERMS = 14  # of an exponential's series, at a norm below a half
 
@@ -56,12 +56,15 @@ def by_ear(strings: tuple[Sounding, ...], body: Body, pitch: float, together: bo
 
     One-way they are not `together`: the body bends each by itself.
     """
-    times = 1.0
+    times, off = 1.0, bent(strings, body, pitch, together)
+    slope = 1.0  # of what is heard over what they are tuned to: beside a mode of the body it is steeper
     for _ in range(ROUNDS):
-        off = bent(strings, body, pitch, together, times)
-        times = min(max(times - off, 1.0 - MOST_BENT), 1.0 + MOST_BENT)
         if abs(off) < CLOSE:
             break
+        last, before = times, off
+        times = min(max(times - off / slope, 1.0 - MOST_BENT), 1.0 + MOST_BENT)
+        off = bent(strings, body, pitch, together, times)
+        slope = max((off - before) / (times - last), LEVEL) if times != last else slope
     return times
 
 
