@@ -19,7 +19,7 @@ from engine.physics.network.unison import angle
 from engine.synth.budget import TUNING, Design, step_time, within_reach
 from engine.synth.listening import follow
 from engine.synth.memory import KEYS
-from engine.synth.rehearsal import make_stage
+from engine.synth.rehearsal import make_podium
 from engine.units import key_to_hz
 
 FROM, UNTIL = 0.1, 0.5  # s of the note in which it is followed
@@ -69,11 +69,11 @@ def periods(pitch: float) -> int:
 
 def bent(design: Design, pitch: float) -> float:
     """By how much of it the string sounds above a pitch; 0 where there is no such partial."""
-    made = make_stage(round(UNTIL * design.rate), design.width)
-    stage = made.stage
-    stage.near, stage.first = 2.0 * pi * pitch / design.rate, int(FROM * design.rate)
-    stage.apart = round(periods(pitch) * design.rate / pitch)
+    made = make_podium(round(UNTIL * design.rate), design.width)
+    podium = made.podium
+    podium.near, podium.first = 2.0 * pi * pitch / design.rate, int(FROM * design.rate)
+    podium.apart = round(periods(pitch) * design.rate / pitch)
     made.perform(design)
     follow(made.address)
-    off = angle(float(stage.turned[0]), float(stage.turned[1])) / (stage.near * stage.apart)
+    off = angle(float(podium.turned[0]), float(podium.turned[1])) / (podium.near * podium.apart)
     return off if abs(off) <= MOST else 0.0

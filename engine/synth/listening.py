@@ -34,7 +34,7 @@ class Listener(NamedTuple):
 
 
 @record
-class Stage:
+class Podium:
     """Where one key after the other plays its note."""
 
     shape: int  # of the pluck; its peak and length, and how long ago it began, in N and steps
@@ -57,13 +57,13 @@ class Hall:
     ear: Listener
 
 
-stage_at, hall_at = at(Stage), at(Hall)
+podium_at, hall_at = at(Podium), at(Hall)
 
 
 @entry
-def pluck(stage: Any) -> None:
+def pluck(podium: Any) -> None:
     """The force of a note, from its beginning."""
-    s = stage_at(stage)
+    s = podium_at(podium)
     force = s.force
     for n in range(force.size):
         force[n] = 0.0
@@ -71,9 +71,9 @@ def pluck(stage: Any) -> None:
 
 
 @entry
-def listen(stage: Any, hall: Any) -> None:
+def listen(podium: Any, hall: Any) -> None:
     """Weighted power of every hop of a note, both sides together, from what the pickups heard."""
-    h, out = hall_at(hall), stage_at(stage).out
+    h, out = hall_at(hall), podium_at(podium).out
     ear, power = h.ear, h.power
     decimate.reset(ear.filtered)
     circuit.reset(ear.passing)
@@ -107,9 +107,9 @@ def mix(ear: Listener, out: Any, first: Any) -> None:
 
 
 @entry
-def follow(stage: Any) -> None:
+def follow(podium: Any) -> None:
     """How the first partial goes on in what the first pickup hears: sum conj(z_n) z_n+1 of its amplitudes z."""
-    s = stage_at(stage)
+    s = podium_at(podium)
     real, imaginary, along, across = 0.0, 0.0, 0.0, 0.0
     for n in range((s.out.shape[0] - s.first) // s.apart - 1):
         a, b = amplitude(s.out, s.first + n * s.apart, s.apart, s.near, s.near * (n * s.apart))

@@ -21,7 +21,7 @@ from engine.physics.string import Array
 from engine.preset.loader import Preset
 from engine.synth import circuit, decimate, strings
 from engine.synth.budget import NOTE, Design, piece, step_time, thinned
-from engine.synth.listening import Hall, Listener, Stage, listen, pluck
+from engine.synth.listening import Hall, Listener, Podium, listen, pluck
 from engine.synth.memory import KEYS, Ear
 from engine.synth.weighting import OFFSET, k_weighting
 from engine.units import db_to_gain
@@ -62,11 +62,11 @@ def smoothed(level: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.clip(mean, level - LEEWAY, level + LEEWAY)
 
 
-class Staged(NamedTuple):
-    """A stage, in memory for as long as it is needed."""
+class Raised(NamedTuple):
+    """A podium, in memory for as long as it is needed."""
 
     block: NDArray[np.uint8]
-    stage: Stage
+    podium: Podium
 
     @property
     def address(self) -> int:
@@ -74,21 +74,21 @@ class Staged(NamedTuple):
 
     def perform(self, d: Design) -> None:
         """A string's note at velocity 100, heard by the pickups, in pieces between which an interrupt gets through."""
-        e, stage, model, arena = d.problem.excitation, self.stage, strings.file_of(d), Arena()
-        stage.shape, stage.peak = SHAPES.index(e.shape), e.force
-        stage.length, stage.age = max(e.duration, 2.0 / d.rate) * d.rate, -e.onset * d.rate
+        e, podium, model, arena = d.problem.excitation, self.podium, strings.file_of(d), Arena()
+        podium.shape, podium.peak = SHAPES.index(e.shape), e.force
+        podium.length, podium.age = max(e.duration, 2.0 / d.rate) * d.rate, -e.onset * d.rate
         pluck(self.address)
         row = arena.place(store(arena, model.laid_out(d)))
-        block, steps, span = arena.sealed(), len(stage.force), piece(step_time(d))
+        block, steps, span = arena.sealed(), len(podium.force), piece(step_time(d))
         base = int(block.ctypes.data)
         for at in range(0, steps, span):
             model.rehearse(self.address, base, base + row, at, min(span, steps - at))
 
 
 class Rehearsals(NamedTuple):
-    """A stage and a hall before it."""
+    """A podium and a hall before it."""
 
-    staged: Staged
+    podium: Raised
     block: NDArray[np.uint8]
     hall: Hall
 
@@ -97,14 +97,14 @@ class Rehearsals(NamedTuple):
         return int(self.block.ctypes.data)
 
 
-def make_stage(steps: int, width: int) -> Staged:
+def make_podium(steps: int, width: int) -> Raised:
     """For notes of so many steps, of strings that give so many numbers each."""
     arena = Arena()
-    start = arena.room(size_of(Stage))
-    write = lay(arena, Stage, start, force=(steps,), out=(steps, width), turned=(2,))
+    start = arena.room(size_of(Podium))
+    write = lay(arena, Podium, start, force=(steps,), out=(steps, width), turned=(2,))
     block = arena.sealed()
     write(block)
-    return Staged(block, seen(Stage, int(block.ctypes.data), block))
+    return Raised(block, seen(Podium, int(block.ctypes.data), block))
 
 
 def make_hall(preset: Preset, rate: float, filtering: decimate.Decimator) -> Rehearsals:
@@ -133,13 +133,13 @@ def make_hall(preset: Preset, rate: float, filtering: decimate.Decimator) -> Reh
     write = lay(arena, Hall, start, power=(REHEARSAL,), ear=ear)
     block = arena.sealed()
     write(block)
-    return Rehearsals(make_stage(REHEARSAL * steps, width), block, seen(Hall, int(block.ctypes.data), block))
+    return Rehearsals(make_podium(REHEARSAL * steps, width), block, seen(Hall, int(block.ctypes.data), block))
 
 
 def loudest(d: Design, made: Rehearsals) -> float:
     """Weighted power of the loudest moment of a note, both channels together, as they leave the oversampling filter."""
-    made.staged.perform(d)
-    listen(made.staged.address, made.address)
+    made.podium.perform(d)
+    listen(made.podium.address, made.address)
     power = made.hall.power
     moments = [total(power[n : n + MOMENT]) for n in range(REHEARSAL - MOMENT + 1)]
     return max(moments) / (MOMENT * len(made.hall.ear.sound))
