@@ -34,7 +34,7 @@ from engine.layout import Arena, lay, size_of, store
 from engine.physics import modal
 from engine.physics.excitation import pulse
 from engine.synth import modal_string
-from engine.synth.listening import Hall
+from engine.synth.listening import Podium
 
 RATE, BLOCK = 48_000, 64
 KEYS = [36 + k for k in range(25)]  # C2 to C4, around C3
@@ -109,9 +109,9 @@ def hall(design: Any, steps: int, struck: list[int]) -> tuple[Any, tuple[int, in
     for at in struck:
         force[at:] += pulse(design.problem.excitation, design.rate, steps - at)
     arena = Arena()
-    start = arena.room(size_of(Hall))
+    start = arena.room(size_of(Podium))
     row = arena.place(store(arena, modal_string.laid_out(design)))
-    write = lay(arena, Hall, start, force=force, out=(steps, design.width))
+    write = lay(arena, Podium, start, force=force, out=(steps, design.width))
     block = arena.sealed()
     write(block)
     base = int(block.ctypes.data)

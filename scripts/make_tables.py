@@ -4,7 +4,7 @@
     python3 scripts/make_tables.py              write them anew
     python3 scripts/make_tables.py --check      only tell which documents are out of date
     python3 scripts/make_tables.py --measure    measure first (five minutes; let nothing else run); a name behind it
-                                                chooses: accuracy, engine, exports, load, papers
+                                                chooses: accuracy, engine, exports, judged, load, papers
 
 Lists come from the presets and the schema, figures from scripts/measured/, where --measure writes them.
 """
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
+import judge_presets
 import measure_recordings
 from lists import gallery, presets, scales, table
 
@@ -230,6 +232,11 @@ def exports() -> str:
     return f"{_where(found)}\n\n{table((*head, *more), rows)}"
 
 
+def judged() -> str:
+    """What scripts/judge_presets.py --json found."""
+    return judge_presets.told(read("judged")) + "\n"
+
+
 def distances() -> str:
     """What scripts/measure_recordings.py --table found."""
     return measure_recordings.table(read("recordings")) + "\n"
@@ -350,6 +357,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "durations": durations,
     "costs": costs,
     "distances": distances,
+    "judged": judged,
 }
 
 
@@ -376,6 +384,12 @@ def found_by(script: str, *how: str) -> Callable[[Path], dict[str, Any]]:
         return found
 
     return measured
+
+
+def measured_verdicts(folder: Path) -> dict[str, Any]:
+    """What every preset does, and what it lacks."""
+    verdicts = [judge_presets.judged(name) for name in judge_presets.names()]
+    return {"verdicts": [asdict(v) for v in verdicts]}
 
 
 def measured_load(folder: Path) -> dict[str, Any]:
@@ -447,6 +461,7 @@ MEASURES: dict[str, Callable[[Path], dict[str, Any]]] = {
     "papers": measured_papers,
     "convergence": found_by("measure_convergence.py"),
     "exports": found_by("bench_export.py", "--browser"),
+    "judged": measured_verdicts,
 }
 
 

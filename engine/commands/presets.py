@@ -271,7 +271,7 @@ def _lines(d: Description) -> Iterator[str]:
         yield _row("cost", cost)
     if d.instrument:
         yield from (_row(name, text) for name, text in instrument_rows(d.instrument))
-    yield from _playing_lines(preset)
+    yield from _playing_lines(preset, d)
     for note in d.notes:
         yield _row("note", note)
 
@@ -288,13 +288,14 @@ def _touching_lines(t: Touching | None) -> Iterator[str]:
     yield _row("", f"shortest touch {_seconds(t.duration)}, {t.samples:.2g} steps, by {t.mass * 1e6:.3g} mg of string")
 
 
-def _playing_lines(preset: Preset) -> Iterator[str]:
+def _playing_lines(preset: Preset, d: Description) -> Iterator[str]:
     velocity, release = preset.velocity, _seconds(preset.release)
     yield _row("played", f"gain {preset.gain:g} dB, release {release}, {preset.polyphony} strings at most")
     if preset.room:
         share, decay, size = 100.0 * preset.room.share, _seconds(preset.room.decay), preset.room.size
         yield _row("room", f"{share:.3g} % of what is heard, {decay} to -60 dB, {size:.3g} m")
-    yield _row("tuning", preset.tuning.name)
+    off = ", ".join(f"{one.cents:+.1f} cents at {one.note}" for one in d.tuned)
+    yield _row("tuning", preset.tuning.name + (f"; by ear, strings by themselves {off}" if off else ""))
     yield _row("velocity", f"force to the power {velocity.force:g}, duration to the power {velocity.duration:g}")
     yield _row("tracking", ", ".join(f"{name} {power:g}" for name, power in vars(preset.tracking).items()))
     for c in preset.controllers:
@@ -303,8 +304,9 @@ def _playing_lines(preset: Preset) -> Iterator[str]:
         yield _row("map", f"{c.source}{called} moves {c.to} from {c.low:g} to {c.high:g} {unit}".rstrip())
     if preset.phrase:
         yield _row("phrase", preset.phrase)
-    if d := preset.drone:
-        yield _row("drone", f"{len(d.order)} strokes in {d.beats:g} beats, {d.tempo:g} a minute, swing {d.swing:g}")
+    if own := preset.drone:
+        beats = f"{len(own.order)} strokes in {own.beats:g} beats"
+        yield _row("drone", f"{beats}, {own.tempo:g} a minute, swing {own.swing:g}")
 
 
 def _row(name: str, text: str) -> str:

@@ -26,7 +26,7 @@ from engine.preset.loader import Preset
 from engine.synth.bank import Designed, Setup, design
 from engine.synth.image import designed_or_kept
 from engine.synth.instrument import Instrument
-from engine.synth.keys import design_key
+from engine.synth.keys import preset_key
 from engine.synth.memory import FREE, KEYS, Joint
 from engine.synth.shaping import Making
 from engine.synth.strings import SHAPE_OF
@@ -179,7 +179,7 @@ class Workshop:
                     return False
                 time.sleep(0)  # others want the interpreter, too
             hz = setup.tuning.frequencies[key]
-            self._held.append(design_key(preset.problem, preset.model, preset.keys, hz, rate, preset.tracking))
+            self._held.append(preset_key(preset, hz, rate))
         return not self._stale()
 
     def _hand_over(self, setup: Setup, designed: Designed, wish: Wish, what: str, making: Making) -> None:

@@ -24,7 +24,7 @@ from engine.preset.loader import Preset
 from engine.synth import unfolding as u
 from engine.synth.choirs import strung_for
 from engine.synth.instrument import Instrument
-from engine.synth.keys import BAND, of_key
+from engine.synth.keys import BAND, preset_key
 from engine.synth.memory import Choir
 from engine.synth.strings import FILES, GROUPS
 from engine.synth.unfolding import Column, Wire
@@ -90,7 +90,9 @@ class Folder:
         for number in _ready(made, range(keys[0], keys[1] + 1)):
             hz = made.tuning.frequencies[number]
             assert hz is not None
-            problem = of_key(preset.problem, preset.keys, hz, preset.tracking)
+            found = preset_key(preset, hz, rate).design
+            assert found is not None
+            problem = found.problem
             mine: Any = rebuilt(GROUPS[made.machine.model], self._here + start, made.machine.key_words[number])
             string, count = problem.string, int(np.count_nonzero(mine.wave))
             c, t, struck = mine.c, mine.t, problem.excitation.position * string.length

@@ -18,9 +18,7 @@ from engine.errors import PhysicsError
 
 Array = NDArray[Any]  # float64 throughout; numpy's stubs cannot follow arithmetic that far
 Number = TypeVar("Number", float, Array)
-LIMP = (
-    1e-150  # m²: of so little stiffness for its tension, the square in the dispersion's inverse is no number any more
-)
+LIMP = 1e-150  # m²: with less stiffness for its tension, the dispersion cannot be inverted by squares
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from engine.preset.document import Node, read_object, read_yaml
 from engine.preset.drone import Drone
 from engine.preset.files import MAX_BYTES, known, shipped
 from engine.preset.overrides import PLACE, Overrides, apply_overrides
-from engine.preset.playing import Controller, Tracking, Velocity
+from engine.preset.playing import HEARD, Controller, Tracking, Velocity
 from engine.preset.room import Room
 from engine.preset.schema import TABLE
 from engine.preset.tuning import Tuning, load_tuning
@@ -56,6 +56,7 @@ class Preset:
     room: Room | None = None  # around the instrument, outside its physics
     circuit: Circuit | None = None  # behind its pickups
     drone: Drone | None = None  # what it plays by itself
+    intonation: str = HEARD  # what is brought to the pitch
 
     def __repr__(self) -> str:
         s = self.problem.string
@@ -122,6 +123,7 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
         room=room,
         circuit=circuit,
         drone=drone,
+        intonation=values["intonation"],
     )
     return preset, values
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from engine import messages as midi
 
 MAX_CONTROLLERS = 16
+INTONATIONS = HEARD, STRING = "heard", "string"  # what is brought to a key's pitch
 
 # Controllers that mean something to the instrument itself, or to no instrument.
 RESERVED = {

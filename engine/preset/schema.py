@@ -26,7 +26,7 @@ from engine.preset.network_keys import (
     STRINGS,
 )
 from engine.preset.parameters import PARAMETERS
-from engine.preset.playing import MAX_CONTROLLERS, Tracking, Velocity
+from engine.preset.playing import HEARD, INTONATIONS, MAX_CONTROLLERS, Tracking, Velocity
 from engine.preset.profiles import SURFACES, own
 from engine.preset.room import LARGEST, LONGEST, SHORTEST, SMALLEST, Room
 
@@ -225,6 +225,11 @@ TABLE = (
         "puts 1/1 on D, otherwise it is on C), a reference (A4=432, 432 Hz; otherwise A4=440, or of ragas, maqams and "
         "shruti 1/1 as in equal temperament), or a file.kbm in place of note and reference.",
         "equal",
+    ),
+    _choice(
+        "intonation", INTONATIONS, HEARD,
+        "What is brought to a key's pitch. heard: what is heard of it at velocity 100, so that a string is tuned off "
+        "it by as much as its body and what it touches bend it. string: the string by itself.",
     ),
     _number(
         "velocity.force", "", (0.0, 6.0), Velocity.force,

@@ -18,8 +18,9 @@ from engine.physics.string import Array, String
 from engine.preset.loader import Preset
 from engine.study.buzzing import Buzz, buzzing
 from engine.study.couplings import Instrumental, instrumental
+from engine.study.intoned import Tuned, tuned_off
 from engine.study.simulate import warn_of_points
-from engine.synth.keys import Design, design_key
+from engine.synth.keys import Design, preset_key
 from engine.units import decay_to_t60, key_to_note
 
 OCTAVES = range(24, 97, 12)  # C1 to C7
@@ -75,6 +76,7 @@ class Description:
     octaves: tuple[Octave, ...]
     touching: Touching | None
     buzz: tuple[Buzz, ...]
+    tuned: tuple[Tuned, ...]
     loss_error: float | None  # of finite differences: worst relative error of the decay rate in the audible band
     cost: float  # s per output sample, measured here and now
     notes: tuple[str, ...]
@@ -94,7 +96,7 @@ def describe(preset: Preset, sample_rate: float = 48_000.0) -> Description:
     first_partial = string.pitch * sqrt(1.0 + string.inharmonicity)
 
     def at(pitch: float | None) -> tuple[Design | None, str]:
-        key = design_key(preset.problem, preset.model, preset.keys, pitch, rate, preset.tracking)
+        key = preset_key(preset, pitch, rate)
         return key.design, key.silent_because
 
     own, reason = at(first_partial)
@@ -120,6 +122,7 @@ def describe(preset: Preset, sample_rate: float = 48_000.0) -> Description:
         octaves=tuple(octaves),
         touching=touching(own),
         buzz=buzzing(preset, sample_rate),
+        tuned=tuned_off(preset, sample_rate),
         loss_error=own.grid.loss.worst_error if isinstance(own, finite_difference.Design) else None,
         cost=seconds_a_step(own, best=preset.quality == "best") * preset.oversample,
         notes=_notes(own),

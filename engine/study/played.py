@@ -14,7 +14,7 @@ from engine.physics.problem import Problem
 from engine.preset.arguments import whole
 from engine.preset.loader import Preset
 from engine.preset.playing import Velocity
-from engine.synth.keys import BAND, BEND_RANGE, Design, design_key, of_key, room_to_bend
+from engine.synth.keys import BAND, BEND_RANGE, Design, of_key, preset_key, room_to_bend
 from engine.units import key_to_note, note_to_key
 
 LOUD = 100  # the velocity at which a preset's own pluck is meant
@@ -68,7 +68,7 @@ def struck(preset: Preset, key: int | None, velocity: int, rate: float) -> Prese
 def played(preset: Preset, key: int, velocity: int, rate: float) -> tuple[Preset, Design]:
     """The string of a key as an instrument designs it, and the pluck of a velocity."""
     pitch = _pitch(preset, key)
-    found = design_key(preset.problem, preset.model, preset.keys, pitch, rate, preset.tracking)
+    found = preset_key(preset, pitch, rate)
     if found.design is None:
         raise silent(preset, key, found.silent_because)
     problem = pluck(found.design.problem, preset.velocity, velocity, rate)

@@ -20,7 +20,7 @@ Design = modal.Design | finite_difference.Design
 Numbered = TypeVar("Numbered", bound=Design)
 
 MOST_BYTES = 300_000_000
-DESIGNING, REHEARSING = 2.0, 3.0  # s for all keys: five in all
+DESIGNING, TUNING, REHEARSING = 2.0, 1.2, 1.8  # s for all keys: five in all
 FEWEST = 12  # keys from one rehearsal to the next: where all would take longer, fewer are rehearsed, down to this
 NOTE = 0.5  # s of a note that are listened to
 PIECE = 0.05  # s that a call of compiled code may take: so long Ctrl-C waits

@@ -12,19 +12,23 @@ import numpy as np
 from engine.elementary import exp2
 from engine.errors import PhysicsError
 from engine.layout import Arena, lay, size_of
+from engine.physics import modal
 from engine.physics.excitation import EDGE, Excitation
 from engine.physics.network.bodies import playable
 from engine.physics.network.hanging import hang
-from engine.physics.network.loading import by_ear, loaded, rebent
+from engine.physics.network.loading import loaded, rebent
 from engine.physics.network.meetings import LINK, OBSTACLE, Meeting, meetings
 from engine.physics.network.memory import NOBODY, Strand
-from engine.physics.network.parts import Against, Blow, Finger, Link, PortLike, Strung, Travel, seen_from
+from engine.physics.network.parts import Against, Blow, Body, Finger, Link, PortLike, Strung, Travel, seen_from
+from engine.physics.network.unison import Sounding, by_ear
 from engine.physics.network.weaving import Writers, planes_of, put, strand_of
 from engine.physics.problem import Pickup, Problem
 from engine.physics.string import Array
 from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Played, Plucking, Rattle
 from engine.preset.loader import Preset
+from engine.preset.playing import HEARD
 from engine.preset.tuning import Tuning
+from engine.synth.intonation import touched
 from engine.synth.keys import BAND, cut, of_key
 from engine.synth.memory import HIT, PULSED, TAKEN, Choir
 from engine.synth.network_string import MOST_COURSES, ChoirDesign
@@ -32,6 +36,7 @@ from engine.synth.network_string import MOST_COURSES, ChoirDesign
 LATER = 1e12  # s: when a damper comes that nobody lets down
 SWIFTEST, SLOWEST, CALMED = 5e-3, 60e-3, 12.6  # s: a stolen note's end; that over its lowest partial leaves -86 dB
 THROWN = 0
+USUAL_RATE, HEARD_AT = 48_000.0, 0.1  # Hz; of its length, where a string is listened to as it is tuned
 UNISON = exp2(10.0 / 1200.0)  # strings that a body moves as one
 WAYS = {Excitation: PULSED, Blowing: HIT, Plucking: TAKEN}
 
@@ -168,28 +173,51 @@ def as_pulse(exciter: Exciter) -> Excitation:
     return exciter
 
 
-def alike(part: Played, course: Course) -> int:
-    """How many of a part's strings a key sounds at the pitch of one of them."""
+def alike(part: Played, course: Course) -> list[Course]:
+    """Those of a part's strings that a key sounds at the pitch of one of them."""
     own = course.ratio * exp2(course.detuned / 1200.0)
-    near = [other.ratio * exp2(other.detuned / 1200.0) / own for other in part.courses]
-    return sum(1.0 / UNISON < ratio < UNISON for ratio in near)
+    near = [(other, other.ratio * exp2(other.detuned / 1200.0) / own) for other in part.courses]
+    return [other for other, ratio in near if 1.0 / UNISON < ratio < UNISON]
+
+
+def pitch_of(course: Course, hz: float) -> float:
+    """Of one of a key's strings, Hz."""
+    return hz * course.ratio * exp2(course.detuned / 1200.0)
+
+
+def in_tune(preset: Preset, part: Played, course: Course, asked: Problem, hz: float) -> Problem:
+    """A string brought to its pitch: by ear, to where it is heard with what it touches, and on the body with its like.
+
+    What it touches bends it here as on a frame, at the rate at which the preset runs where sound has 48 kHz, so that it
+    is the same string at all rates.
+    """
+    pitch = pitch_of(course, hz)
+    tuned, a = of_key(asked, part.keys, pitch, preset.tracking), preset.assembly
+    if preset.intonation != HEARD or a is None:
+        return tuned
+    near = alike(part, course)
+    lead = of_key(asked, part.keys, pitch_of(near[0], hz), preset.tracking).string
+    group = tuple(Sounding(part.strung, lead, o.detuned, o.onset, o.force) for o in near)
+    body = Body() if a.coupling == "none" else a.body
+    own = pitch * by_ear(group, body, pitch_of(near[0], hz), a.coupling == "two-way")
+    rate = USUAL_RATE * preset.oversample
+    for port in part.strung.ports:
+        if isinstance(port, Against):
+            found = replace(tuned, barrier=port.barrier, contact=port.contact, pickups=(Pickup(HEARD_AT),))
+            found = found if part.keys == "tension" else replace(found, barrier=cut(port.barrier, found.string.length))
+            own /= 1.0 + touched(modal.design(found, rate, band=min(BAND, 0.45 * rate)), pitch)
+    return of_key(asked, part.keys, pitch, preset.tracking, own)
 
 
 def strung_for(preset: Preset, part: Played, course: Course, hz: float) -> Sounded:
     """One string, brought to its pitch, with all that touches it: what is played, and what is simulated.
 
-    It is tuned as by ear, on the body: to where its first partial sounds at the pitch. Barriers are cut where a string
-    is shortened, as those of a string by itself are (keys.py).
+    Barriers are cut where a string is shortened, as those of a string by itself are (keys.py).
     """
-    pitch = hz * course.ratio * exp2(course.detuned / 1200.0)
     whole = part.strung.string.length
     heard = tuple(Pickup(place.at / whole) for place in part.strung.listening)
     asked = Problem(part.strung.string, excitation=as_pulse(part.exciter), pickups=heard)
-    tuned = of_key(asked, part.keys, pitch, preset.tracking)
-    a = preset.assembly
-    if a is not None and a.body.modes and a.coupling != "none":
-        free = by_ear(part.strung, tuned.string, a.body, pitch, alike(part, course))
-        tuned = of_key(asked, part.keys, free, preset.tracking)
+    tuned = in_tune(preset, part, course, asked, hz)
     length, pulse, ports = tuned.string.length, tuned.excitation, list[PortLike]()
     for port in part.strung.ports:
         if not isinstance(port, Against) or part.keys == "tension":

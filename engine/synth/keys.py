@@ -17,9 +17,10 @@ from engine.physics.losses import backward_loss
 from engine.physics.problem import Problem
 from engine.physics.string import String
 from engine.preset.loader import Preset
-from engine.preset.playing import Tracking
+from engine.preset.playing import HEARD, STRING, Tracking
 from engine.preset.tuning import Tuning
 from engine.synth.budget import Budget
+from engine.synth.intonation import tuned
 
 BAND = 20_000.0  # Hz: modes above are not heard
 BEND_RANGE = 2.0  # semitones up for which a grid stays stable
@@ -44,13 +45,19 @@ _HELD: WeakValueDictionary[Hashable, TunedKey] = WeakValueDictionary()  # what i
 
 
 def design_key(
-    problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking = SAME
+    problem: Problem,
+    model: str,
+    by: str,
+    pitch: float | None,
+    rate: float,
+    tracking: Tracking = SAME,
+    intonation: str = STRING,
 ) -> TunedKey:
     """The preset's string brought to `pitch` by its tension or its length, ready for the model rate.
 
     A key that somebody holds already is not designed again.
     """
-    asked = (problem, model, by, pitch, rate, tracking)
+    asked = (problem, model, by, pitch, rate, tracking, intonation)
     try:
         key = _HELD.get(asked)
     except TypeError:  # a profile that cannot be told from others
@@ -61,26 +68,39 @@ def design_key(
 
 
 def _design_key(
-    problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking
+    problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking, intonation: str
 ) -> TunedKey:
     if pitch is None:
         return TunedKey(None, None, "the tuning leaves this key out")
+
+    def design(own: float) -> Design:
+        return _designed(of_key(problem, by, pitch, tracking, own), model, rate)
+
     try:
-        tuned = of_key(problem, by, pitch, tracking)
-        if model == "modal":
-            return TunedKey(pitch, modal.design(tuned, rate, band=min(BAND, 0.45 * rate)))
-        return TunedKey(pitch, finite_difference.design(tuned, rate, bent=room_to_bend(tuned.string)))
+        return TunedKey(pitch, tuned(pitch, design) if intonation == HEARD else design(pitch))
     except PhysicsError as error:
         return TunedKey(pitch, None, str(error))
 
 
-def of_key(problem: Problem, by: str, pitch: float, tracking: Tracking) -> Problem:
-    """The string of a pitch, what plucks it, and where it is heard."""
+def _designed(problem: Problem, model: str, rate: float) -> Design:
+    if model == "modal":
+        return modal.design(problem, rate, band=min(BAND, 0.45 * rate))
+    return finite_difference.design(problem, rate, bent=room_to_bend(problem.string))
+
+
+def preset_key(preset: Preset, pitch: float | None, rate: float) -> TunedKey:
+    """A key of a preset of one string."""
+    p = preset
+    return design_key(p.problem, p.model, p.keys, pitch, rate, p.tracking, p.intonation)
+
+
+def of_key(problem: Problem, by: str, pitch: float, tracking: Tracking, own: float | None = None) -> Problem:
+    """The string of a pitch, what plucks it, and where it is heard; tuned to its `own` pitch, if that is another."""
     ratio = above(problem.string, pitch)
     pluck, pickups = tracked(problem.excitation, tracking, ratio), problem.pickups
     if tracking.hearing != 0.0:
         pickups = tuple(replace(p, at=_moved(p.at, ratio, tracking.hearing)) for p in pickups)
-    return _tuned(replace(problem, excitation=pluck, pickups=pickups), by, pitch)
+    return _tuned(replace(problem, excitation=pluck, pickups=pickups), by, pitch if own is None else own)
 
 
 def _moved(at: float, ratio: float, by: float) -> float:
@@ -120,7 +140,7 @@ def design_keys(
             continue
         if hz is not None and preset.model == "fd":
             budget.foresee(preset.problem.string.loss, hz, rate)
-        keys.append(design_key(preset.problem, preset.model, preset.keys, hz, rate, preset.tracking))
+        keys.append(preset_key(preset, hz, rate))
         budget.spend(keys[-1].design)
     return keys
 
@@ -134,21 +154,21 @@ def _tuned(problem: Problem, by: str, pitch: float) -> Problem:
         tension = string.density * (angular * angular + decay * decay) / (b * b) - string.stiffness * (b * b)
         return replace(problem, string=replace(string, tension=_positive(tension, pitch)))
     low, high, length = 1e-3, 1e3, 1.0  # bisection on log-length: the first mode falls with length
-    wanted, squared = 2.0 * pi * pitch * (2.0 * pi * pitch), _first_mode(string, length)
+    wanted, squared = 2.0 * pi * pitch * (2.0 * pi * pitch), first_mode(string, length)
     while low < length < high:
         if squared > wanted:
             low = length
         else:
             high = length
         length = sqrt(low * high)
-        squared = _first_mode(string, length)
+        squared = first_mode(string, length)
     if abs(squared / wanted - 1.0) > 1e-9:
         remedy = "play nearer to the string's own pitch, or take keys: tension"
         raise PhysicsError("pitch", pitch, "is reached by no length from 1 mm to 1 km", remedy)
     return replace(problem, string=replace(string, length=length), barrier=cut(problem.barrier, length))
 
 
-def _first_mode(string: String, length: float) -> float:
+def first_mode(string: String, length: float) -> float:
     """Its angular frequency at a length, squared: below zero if it does not oscillate. In plain floats, for speed."""
     b = pi / length
     decay = string.loss.rate(b)

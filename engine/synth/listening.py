@@ -1,13 +1,15 @@
-"""Where a key plays its note before anybody hears it, and what listens: the note's loudness, a hop at a time.
+"""Where a key plays its note before anybody hears it, and what listens: its loudness, a hop at a time, or its pitch.
 
 All of it is called with addresses, so that it lies in the engine's module with the strings that play.
 """
 
 from __future__ import annotations
 
+from math import pi
 from typing import Any, NamedTuple
 
-from engine.compiled import entry, inlined
+from engine.compiled import entry, inlined, native
+from engine.elementary import cos, sin
 from engine.layout import Cube, Matrix, Vector, record
 from engine.opened import at
 from engine.physics.excitation import add_pulse
@@ -32,7 +34,7 @@ class Listener(NamedTuple):
 
 
 @record
-class Hall:
+class Podium:
     """Where one key after the other plays its note."""
 
     shape: int  # of the pluck; its peak and length, and how long ago it began, in N and steps
@@ -41,28 +43,38 @@ class Hall:
     age: float
     force: Vector  # N, of every step
     out: Matrix  # what the kernel gives for each pickup, and what is carried
+    near: float  # about where the first partial is, rad a step
+    apart: int  # steps from one look at it to the next
+    first: int  # step from which on it is followed
+    turned: Vector  # how it has turned from one look to the next, beyond what it should: along, across
+
+
+@record
+class Hall:
+    """Who listens to all of them, and what is heard."""
+
     power: Vector  # of every hop
     ear: Listener
 
 
-hall_at = at(Hall)
+podium_at, hall_at = at(Podium), at(Hall)
 
 
 @entry
-def pluck(hall: Any) -> None:
+def pluck(podium: Any) -> None:
     """The force of a note, from its beginning."""
-    h = hall_at(hall)
-    force = h.force
+    s = podium_at(podium)
+    force = s.force
     for n in range(force.size):
         force[n] = 0.0
-    add_pulse(h.shape, h.peak, h.length, h.age, force)
+    add_pulse(s.shape, s.peak, s.length, s.age, force)
 
 
 @entry
-def listen(hall: Any) -> None:
+def listen(podium: Any, hall: Any) -> None:
     """Weighted power of every hop of a note, both sides together, from what the pickups heard."""
-    h = hall_at(hall)
-    ear, out, power = h.ear, h.out, h.power
+    h, out = hall_at(hall), podium_at(podium).out
+    ear, power = h.ear, h.power
     decimate.reset(ear.filtered)
     circuit.reset(ear.passing)
     for side in range(ear.weighted.shape[0]):
@@ -92,3 +104,32 @@ def mix(ear: Listener, out: Any, first: Any) -> None:
                     heard = derived(way, heard, one, two, carried, ear.rate)
                 both += heard * ear.places[p, side]
             ear.mixed[t, side] = both
+
+
+@entry
+def follow(podium: Any) -> None:
+    """How the first partial goes on in what the first pickup hears: sum conj(z_n) z_n+1 of its amplitudes z."""
+    s = podium_at(podium)
+    real, imaginary, along, across = 0.0, 0.0, 0.0, 0.0
+    for n in range((s.out.shape[0] - s.first) // s.apart - 1):
+        a, b = amplitude(s.out, s.first + n * s.apart, s.apart, s.near, s.near * (n * s.apart))
+        if n > 0:
+            along += real * a + imaginary * b
+            across += real * b - imaginary * a
+        real, imaginary = a, b
+    s.turned[0], s.turned[1] = along, across
+
+
+@native
+def amplitude(out: Any, first: Any, half: Any, by: Any, begun: Any) -> Any:
+    """Real and imaginary, under Hann's window of 2 * half steps, turned back `by` so much a step from `begun` on."""
+    real, imaginary, c, s = 0.0, 0.0, cos(begun), sin(begun)
+    on_c, on_s, window = cos(by), sin(by), pi / half
+    wide_c, wide_s, hann_c, hann_s = cos(window), sin(window), cos(0.5 * window), sin(0.5 * window)
+    for n in range(2 * half):
+        x = (out[first + n, 0] - out[0, 0]) * (1.0 - hann_c)
+        real += x * c
+        imaginary -= x * s
+        c, s = c * on_c - s * on_s, c * on_s + s * on_c
+        hann_c, hann_s = hann_c * wide_c - hann_s * wide_s, hann_c * wide_s + hann_s * wide_c
+    return real, imaginary

@@ -19,7 +19,7 @@ from engine.physics.linear import product
 from engine.physics.problem import Pickup
 from engine.physics.retune import ModalTuning, lift_points, modal_tuning, run_under_moving, tune_modes
 from engine.physics.string import Array
-from engine.synth.listening import hall_at
+from engine.synth.listening import podium_at
 from engine.synth.memory import Machine
 from engine.synth.passing import clear, deepest, lowest, meet, summed
 from engine.vectors import PADDING, project
@@ -218,10 +218,10 @@ def run_lifted(m: Machine, v: Any, row: Any, first: Any, steps: Any, left: Any) 
 
 
 @entry
-def rehearse(hall: Any, base: Any, row: Any, first: Any, steps: Any) -> None:
-    """Some steps of a note in a hall, of the string whose row of words lies in the block at `base`."""
-    h, mine = hall_at(hall), _open(base, row)
-    modal.kernel(mine.c, mine.s, h.force[first : first + steps], h.out[first : first + steps])
+def rehearse(podium: Any, base: Any, row: Any, first: Any, steps: Any) -> None:
+    """Some steps of a note on a podium, of the string whose row of words lies in the block at `base`."""
+    s, mine = podium_at(podium), _open(base, row)
+    modal.kernel(mine.c, mine.s, s.force[first : first + steps], s.out[first : first + steps])
 
 
 @native

@@ -21,7 +21,7 @@ from engine.physics.string import Array
 from engine.preset.loader import Preset
 from engine.synth import circuit, decimate, strings
 from engine.synth.budget import NOTE, Design, piece, step_time, thinned
-from engine.synth.listening import Hall, Listener, listen, pluck
+from engine.synth.listening import Hall, Listener, Podium, listen, pluck
 from engine.synth.memory import KEYS, Ear
 from engine.synth.weighting import OFFSET, k_weighting
 from engine.units import db_to_gain
@@ -63,15 +63,49 @@ def smoothed(level: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.clip(mean, level - LEEWAY, level + LEEWAY)
 
 
-class Rehearsals(NamedTuple):
-    """A hall, in memory for as long as it is needed."""
+class Raised(NamedTuple):
+    """A podium, in memory for as long as it is needed."""
 
+    block: NDArray[np.uint8]
+    podium: Podium
+
+    @property
+    def address(self) -> int:
+        return int(self.block.ctypes.data)
+
+    def perform(self, d: Design) -> None:
+        """A string's note at velocity 100, heard by the pickups, in pieces between which an interrupt gets through."""
+        e, podium, model, arena = d.problem.excitation, self.podium, strings.file_of(d), Arena()
+        podium.shape, podium.peak = SHAPES.index(e.shape), e.force
+        podium.length, podium.age = max(e.duration, 2.0 / d.rate) * d.rate, -e.onset * d.rate
+        pluck(self.address)
+        row = arena.place(store(arena, model.laid_out(d)))
+        block, steps, span = arena.sealed(), len(podium.force), piece(step_time(d))
+        base = int(block.ctypes.data)
+        for at in range(0, steps, span):
+            model.rehearse(self.address, base, base + row, at, min(span, steps - at))
+
+
+class Rehearsals(NamedTuple):
+    """A podium and a hall before it."""
+
+    podium: Raised
     block: NDArray[np.uint8]
     hall: Hall
 
     @property
     def address(self) -> int:
         return int(self.block.ctypes.data)
+
+
+def make_podium(steps: int, width: int) -> Raised:
+    """For notes of so many steps, of strings that give so many numbers each."""
+    arena = Arena()
+    start = arena.room(size_of(Podium))
+    write = lay(arena, Podium, start, force=(steps,), out=(steps, width), turned=(2,))
+    block = arena.sealed()
+    write(block)
+    return Raised(block, seen(Podium, int(block.ctypes.data), block))
 
 
 def make_hall(preset: Preset, rate: float, filtering: decimate.Decimator) -> Rehearsals:
@@ -95,36 +129,21 @@ def make_hall(preset: Preset, rate: float, filtering: decimate.Decimator) -> Reh
         mixed=np.zeros((steps, sides)),
         sound=np.zeros((hop, sides)),
     )
-    arena, all_steps = Arena(), REHEARSAL * steps
+    arena = Arena()
     start = arena.room(size_of(Hall))
-    write = lay(arena, Hall, start, force=(all_steps,), out=(all_steps, width), power=(REHEARSAL,), ear=ear)
+    write = lay(arena, Hall, start, power=(REHEARSAL,), ear=ear)
     block = arena.sealed()
     write(block)
-    return Rehearsals(block, seen(Hall, int(block.ctypes.data), block))
+    return Rehearsals(make_podium(REHEARSAL * steps, width), block, seen(Hall, int(block.ctypes.data), block))
 
 
 def loudest(d: Design, made: Rehearsals) -> float:
     """Weighted power of the loudest moment of a note, both channels together, as they leave the oversampling filter."""
-    e, hall = d.problem.excitation, made.hall
-    hall.shape, hall.peak = SHAPES.index(e.shape), e.force
-    hall.length, hall.age = max(e.duration, 2.0 / d.rate) * d.rate, -e.onset * d.rate
-    pluck(made.address)
-    _run(d, made)
-    listen(made.address)
-    power = hall.power
+    made.podium.perform(d)
+    listen(made.podium.address, made.address)
+    power = made.hall.power
     moments = [total(power[n : n + MOMENT]) for n in range(REHEARSAL - MOMENT + 1)]
-    return max(moments) / (MOMENT * len(hall.ear.sound))
-
-
-def _run(d: Design, made: Rehearsals) -> None:
-    """The string's motion under a force, heard by the pickups, in pieces between which an interrupt gets through."""
-    model = strings.file_of(d)
-    arena = Arena()
-    row = arena.place(store(arena, model.laid_out(d)))
-    block, steps, span = arena.sealed(), len(made.hall.force), piece(step_time(d))
-    base = int(block.ctypes.data)
-    for at in range(0, steps, span):
-        model.rehearse(made.address, base, base + row, at, min(span, steps - at))
+    return max(moments) / (MOMENT * len(made.hall.ear.sound))
 
 
 def ears(preset: Preset) -> Rows[Ear]:

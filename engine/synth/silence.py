@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
 from engine.synth.budget import Budget, thinned
-from engine.synth.keys import TunedKey, design_key, design_keys
+from engine.synth.keys import TunedKey, design_keys, preset_key
 from engine.synth.memory import SPARE_VOICES
 from engine.synth.rehearsal import REHEARSED
 from engine.units import key_to_note
@@ -30,8 +30,7 @@ def keys_of_piece(
     """Some keys, designed: as long as they are kept, the instrument that plays them need not design them again."""
     rate = sample_rate * (preset.oversample if oversample is None else oversample)
     scale = preset.tuning if tuning is None else tuning
-    string = (preset.problem, preset.model, preset.keys)
-    return {n: design_key(*string, scale[n], rate, preset.tracking) for n in sorted(set(wanted))}
+    return {n: preset_key(preset, scale[n], rate) for n in sorted(set(wanted))}
 
 
 def silent_keys(keys: Mapping[int, TunedKey]) -> dict[int, str]:

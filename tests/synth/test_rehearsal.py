@@ -126,10 +126,10 @@ def test_no_piece_keeps_an_interrupt_waiting(monkeypatch: pytest.MonkeyPatch) ->
 
     played = modal_string.rehearse
 
-    def rehearse(hall: int, base: int, row: int, first: int, steps: int) -> None:
+    def rehearse(podium: int, base: int, row: int, first: int, steps: int) -> None:
         assert first == sum(spans)
         spans.append(steps)
-        played(hall, base, row, first, steps)
+        played(podium, base, row, first, steps)
 
     inst = instrument("bridge")
     design = inst._bank.keys[60].design
@@ -138,5 +138,5 @@ def test_no_piece_keeps_an_interrupt_waiting(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(modal_string, "rehearse", rehearse)
     made = rehearsal.make_hall(inst.preset, design.rate, decimate.design(inst.sample_rate, inst.oversample))
     assert rehearsal.loudest(design, made) > 0.0
-    assert sum(spans) == len(made.hall.force)
+    assert sum(spans) == len(made.podium.podium.force)
     assert max(spans) * rehearsal.step_time(design) <= 1e5

@@ -1,12 +1,12 @@
 """What a body takes of strings that drive it one-way: it does nothing to them, so their modes have it from the start.
 
 On a bridge that moves a mode's pole s goes to s - a^2 (T/L) Y(s), to the first order in the body's mobility Y. Taken at
-the mode's own frequency w, with Re Y >= 0, that only adds to its decay. Im Y bends it: who tunes by ear takes that off.
+the mode's own frequency w, with Re Y >= 0, that only adds to its decay. Im Y bends it: who tunes by ear takes that off
+(unison.py).
 """
 
 from __future__ import annotations
 
-from math import pi
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +14,10 @@ import numpy as np
 from engine.errors import PhysicsError
 from engine.physics.modes import Modes
 from engine.physics.network.parts import Body, Strung, seen_from
-from engine.physics.string import Array, String
+from engine.physics.string import Array
 
 if TYPE_CHECKING:
     from engine.physics.network.weaving import Planes
-
-MOST_BENT = 0.03  # half a semitone: beyond, the first order says little
 
 
 def loaded(planes: Planes, strung: Strung, body: Body) -> Planes:
@@ -43,24 +41,6 @@ def loaded(planes: Planes, strung: Strung, body: Body) -> Planes:
         limit = "takes the strings' lowest modes below 0 Hz, to the first order"
         raise PhysicsError("coupling", "one-way", f"this light a body {limit}", "take two-way, or a heavier body")
     return planes._replace(modes=Modes(m.wavenumber, frequency, decay))
-
-
-def by_ear(strung: Strung, string: String, body: Body, pitch: float, together: int = 1) -> float:
-    """The pitch by itself of a string whose first partial sounds at `pitch` on this body, in the plane that is struck.
-
-    Of strings struck together at one pitch the body bends what they do alike, so many times as far as one of them.
-    """
-    plane = max(strung.planes, key=lambda own: abs(seen_from(strung.struck, own.angle)))
-    w, imaginary = 2.0 * pi * pitch, 0.0
-    for mode in body.modes:
-        moved = 0.0
-        for d, share in zip(body.directions, mode.shape):
-            moved += strung.weight * seen_from(d, plane.angle) * share
-        own = 2.0 * pi * mode.frequency
-        away, lost = own * own - w * w, w * (own / mode.quality)
-        imaginary += moved * moved * w * away / (mode.mass * (away * away + lost * lost))
-    bent = together * (string.tension / string.length * imaginary / w)
-    return pitch * (1.0 + min(max(bent, -MOST_BENT), MOST_BENT))
 
 
 def rebent(values: dict[str, Any], planes: Planes, strung: Strung) -> None:

@@ -1,0 +1,79 @@
+"""Keys whose strings touch something are brought to their pitch by ear: each plays a note first, and is listened to.
+
+Contact holds a string down, or takes a piece off its length, for a part of each period: a tanpura's low string sounds
+some cents higher over its bridge than without it. What counts is the first partial, in a note at velocity 100 from
+0.1 s on, when the attack is over. Its pitch is a mean, weighted by power (unison.py): a string that buzzes glides as
+it dies, and a phase at two moments would tell what they happen to be. It is seen through whole periods under Hann's
+window, so that other partials lie on zeros of its spectrum. Then the string is tuned by what is missing; where that was
+much, its contact is another, and it is heard again.
+
+A string is rehearsed by itself, so a key is the same whoever designs it, and whatever other keys there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf, pi, sqrt
+
+from engine.physics.network.unison import angle
+from engine.synth.budget import TUNING, Design, step_time, within_reach
+from engine.synth.listening import follow
+from engine.synth.memory import KEYS
+from engine.synth.rehearsal import make_podium
+from engine.units import key_to_hz
+
+FROM, UNTIL = 0.1, 0.5  # s of the note in which it is followed
+LEAST = 5e-3  # s from one look to the next
+MIDDLE = 261.6  # Hz
+LOWEST, HIGHEST = 25.0, 5_000.0  # Hz: what is lower has too few periods by then, nobody hears what is higher bent
+MOST, MUCH = 0.06, 1e-3  # a semitone, beyond which it is no bend; 2 cents, beyond which it is heard again
+SHARES = sum(sqrt(MIDDLE / hz) for hz in map(key_to_hz, range(KEYS)) if LOWEST <= hz <= HIGHEST)
+
+
+def tuned(pitch: float, design: Callable[[float], Design]) -> Design:
+    """The string that sounds at a pitch (Hz), of those that have any pitch by themselves."""
+    found, own, least = design(pitch), pitch, inf
+    before = found
+    for again in (1, 2):
+        off = bent(found, pitch) if rehearsed(found, pitch, again) else 0.0
+        if off == 0.0:
+            break
+        if abs(off) >= least:  # it touches what it touches by chance
+            return before
+        before, least, own = found, abs(off), own / (1.0 + off)
+        found = design(own)
+        if least <= MUCH:
+            break
+    return found
+
+
+def touched(design: Design, pitch: float) -> float:
+    """By how much of it what the string touches takes it above a pitch."""
+    return bent(design, pitch) if rehearsed(design, pitch) else 0.0
+
+
+def rehearsed(design: Design, pitch: float, times: int = 1) -> bool:
+    """Whether a string is, so many times: it touches something, is of a pitch that is heard, and does not take long.
+
+    All keys together take no more than TUNING, and low ones, whose strings have more modes, may take more of it.
+    """
+    if not (design.points.height.size and within_reach(design)) or not LOWEST <= pitch <= HIGHEST:
+        return False
+    return times * 1e-9 * step_time(design) * design.rate * UNTIL <= TUNING / SHARES * sqrt(MIDDLE / pitch)
+
+
+def periods(pitch: float) -> int:
+    """From one look to the next; each takes twice as many."""
+    return max(2, round(LEAST * pitch))
+
+
+def bent(design: Design, pitch: float) -> float:
+    """By how much of it the string sounds above a pitch; 0 where there is no such partial."""
+    made = make_podium(round(UNTIL * design.rate), design.width)
+    podium = made.podium
+    podium.near, podium.first = 2.0 * pi * pitch / design.rate, int(FROM * design.rate)
+    podium.apart = round(periods(pitch) * design.rate / pitch)
+    made.perform(design)
+    follow(made.address)
+    off = angle(float(podium.turned[0]), float(podium.turned[1])) / (podium.near * podium.apart)
+    return off if abs(off) <= MOST else 0.0
