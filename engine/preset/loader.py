@@ -26,6 +26,7 @@ from engine.preset.overrides import PLACE, Overrides, apply_overrides
 from engine.preset.playing import Controller, Tracking, Velocity
 from engine.preset.room import Room
 from engine.preset.schema import TABLE
+from engine.preset.strum import Strum
 from engine.preset.tuning import Tuning, load_tuning
 from engine.reading import MIDI_SUFFIXES, read_text
 
@@ -56,6 +57,7 @@ class Preset:
     room: Room | None = None  # around the instrument, outside its physics
     circuit: Circuit | None = None  # behind its pickups
     drone: Drone | None = None  # what it plays by itself
+    strum: Strum | None = None  # how a hand strikes chords; None: as keys come
 
     def __repr__(self) -> str:
         s = self.problem.string
@@ -122,6 +124,7 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
         room=room,
         circuit=circuit,
         drone=drone,
+        strum=_strum(values),
     )
     return preset, values
 
@@ -154,6 +157,12 @@ def _drone(values: Values) -> Drone | None:
         return None
     words = ("order", "tempo", "swing", "spread", "loose", "velocity")
     return Drone(*(values[f"drone.{word}"] for word in words))
+
+
+def _strum(values: Values) -> Strum | None:
+    if not values.given("strum"):
+        return None
+    return Strum(*(values[f"strum.{word}"] for word in ("spread", "window", "order", "accent")))
 
 
 def _read(source: object, complaints: Complaints) -> tuple[Node, Path | None]:

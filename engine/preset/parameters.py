@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from engine.physics.problem import Problem
+from engine.preset.strum import Strum
 from engine.units import db_to_gain
 
 SMOOTHING = 4e-3  # s: time constant with which a string that sounds follows the player
@@ -24,6 +25,9 @@ class PresetLike(Protocol):
 
     @property
     def gain(self) -> float: ...
+
+    @property
+    def strum(self) -> Strum | None: ...
 
 
 class Conversion(NamedTuple):
@@ -88,6 +92,11 @@ _ROWS = (
         "gain", 4, "Gain",
         "How loud the string is.",
         lambda preset: preset.gain, IN_DECIBELS,
+    ),
+    Parameter(
+        "strum.spread", 5, "Strum",
+        "How slowly a chord is struck, from one string to the next.",
+        lambda preset: preset.strum.spread if preset.strum else 0.0, ADDED, smoothing=0.0, needs="strum",
     ),
 )  # fmt: skip
 

@@ -29,6 +29,8 @@ from engine.preset.parameters import PARAMETERS
 from engine.preset.playing import MAX_CONTROLLERS, Tracking, Velocity
 from engine.preset.profiles import SURFACES, own
 from engine.preset.room import LARGEST, LONGEST, SHORTEST, SMALLEST, Room
+from engine.preset.strum import LATEST, MOST_ACCENT, ORDERS, Strum
+from engine.preset.strum import WIDEST as WIDEST_STRUM
 
 PROFILES = (*SURFACES, "points")  # surfaces are distributed along the string, points are lumped
 _WIRE = ("string.density", "string.stiffness")  # what diameter and material stand for
@@ -268,13 +270,32 @@ TABLE = (
     Key(
         "map.to", "choice",
         "The key that it moves. Until it first moves, the preset's own value holds. "
-        f"{' and '.join(p.key for p in PARAMETERS.values() if not p.smoothing)} count from the next pluck on.",
+        f"{', '.join(p.key for p in PARAMETERS.values() if not p.smoothing)} count from the next pluck on.",
         choices=tuple(PARAMETERS), required=True,
     ),
     Key(
         "map.range", "span",
         "[value at 0, value at full], in the unit of that key and within its range; the second may be the lower one.",
         required=True,
+    ),
+    _number(
+        "strum.spread", "s", (0.0, WIDEST_STRUM), Strum.spread,
+        "Keys of a chord are struck one after the other, by one hand: from one string to the next. The first one that "
+        "comes sounds at once.",
+        usual=(0.0, WIDEST_STRUM), units=("ms",),
+    ),
+    _number(
+        "strum.window", "s", (0.0, LATEST), Strum.window, "Keys that come so soon after the first one are its chord.",
+        usual=(0.0, LATEST), units=("ms",),
+    ),
+    _choice(
+        "strum.order", ORDERS, Strum.order,
+        "down: from the lowest string on. up: from the highest on. alternate: to and fro, and down after a pause of a "
+        "second.",
+    ),
+    Key(
+        "strum.accent", "whole", "How much softer each further string is struck, in steps of velocity; below 0 harder.",
+        Strum.accent, low=-MOST_ACCENT, high=MOST_ACCENT,
     ),
     Key(
         "drone.order", "strokes",

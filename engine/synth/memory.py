@@ -144,6 +144,44 @@ class Late:
     losses: IntegerRows = inside(CHANNELS, ENDS)
 
 
+AT_HAND = 32  # keys of chords that may wait at a time
+DOWN, UP, ALTERNATE = range(3)  # ways of a hand that strums
+
+
+@record
+class Hand:
+    """What strikes chords string after string (strum.py), the present chord, and how many rows wait."""
+
+    strums: int  # 0: keys sound as they come
+    order: int  # DOWN | UP | ALTERNATE
+    accent: int
+    window: int  # samples
+    spread: float  # s
+    waiting: int
+    chord: int  # its number; 0: there was none yet
+    first: int  # the sample of its first key
+    struck: int  # how many of its keys have been
+    latest: int  # the sample of the last of them
+    way: int  # 1: upwards in pitch
+    turned: int  # the way of the last stroke over several strings, or 0
+    swung: int  # the sample on which that began
+
+
+@record
+class Waiting:
+    """A key of a chord that waits its turn; or, let go before that, the end of its note."""
+
+    key: int
+    channel: int
+    velocity: int
+    lifted: int  # velocity of its release
+    arrived: int  # samples: when it came,
+    released: int  # was let go, if it was,
+    due: int  # and what it waits for
+    turn: int  # of its chord
+    chord: int
+
+
 PULSED, HIT, TAKEN = range(3)  # what sounds a string: a force over time, a hammer, or a finger that lets it slip
 
 
@@ -265,6 +303,8 @@ class Machine:
     meters: Meters
     ring: Ring
     late: Late
+    hand: Hand
+    waiting: Rows[Waiting] = inside(AT_HAND)
     channels: Rows[Channel] = inside(CHANNELS)
     tuned: Integers = inside(KEYS)  # where MIDI's tuning standard has each key, in 2^-14 semitones, or AS_DESIGNED
     keys: Rows[KeyRow]  # of all keys, then further places of some

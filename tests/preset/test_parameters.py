@@ -20,10 +20,12 @@ from engine.preset.loader import Preset, load_preset
 from engine.preset.parameters import ADDED, IN_DECIBELS, MULTIPLIED, PARAMETERS, SMOOTHING, Parameter
 from engine.preset.playing import Controller
 from engine.preset.schema import KEYS, render_text
+from engine.preset.strum import Strum
 
 ROOT = Path(__file__).parents[2]
 STRING = {"string": {"length": 1.0, "density": 1e-3, "tension": 100.0}}
 BARRED = STRING | {"barrier": {"profile": "parabola", "curvature": 0.5, "to": 0.05}}
+EVERYTHING = BARRED | {"strum": {"order": "up"}}  # that may be needed
 every = pytest.mark.parametrize("parameter", PARAMETERS.values(), ids=lambda p: p.key)
 
 
@@ -50,6 +52,7 @@ def test_a_row_is_known_by_its_number_and_by_nothing_else() -> None:
         2: "excitation.duration",
         3: "string.loss.s0",
         4: "gain",
+        5: "strum.spread",
     }
     assert len({p.name for p in PARAMETERS.values()}) == len(PARAMETERS)
 
@@ -108,7 +111,7 @@ def test_the_ends_of_a_map_come_back(parameter: Parameter, data: st.DataObject) 
 def test_a_map_takes_every_value_of_its_key(parameter: Parameter, data: st.DataObject) -> None:
     low, high = data.draw(values(parameter)), data.draw(values(parameter))
     item = {"source": "wheel", "to": parameter.key, "range": [low, high]}
-    assert load_preset(BARRED | {"map": [item]}).controllers == (Controller("cc1", parameter.key, low, high),)
+    assert load_preset(EVERYTHING | {"map": [item]}).controllers == (Controller("cc1", parameter.key, low, high),)
 
 
 @every
@@ -118,7 +121,7 @@ def test_what_is_out_of_range_is_refused(parameter: Parameter) -> None:
         fine = 0.5 * (key.low + key.high)
         for span in ([wrong, fine], [fine, wrong]):
             with pytest.raises(PresetError, match=r"map\.0\.range"):
-                load_preset(BARRED | {"map": [{"source": "wheel", "to": parameter.key, "range": span}]})
+                load_preset(EVERYTHING | {"map": [{"source": "wheel", "to": parameter.key, "range": span}]})
 
 
 @every
@@ -143,21 +146,22 @@ def test_what_is_replaced_brings_its_own_value() -> None:
         barrier=replace(problem.barrier, height=1e-3),
         excitation=replace(problem.excitation, position=0.5, duration=4e-3),
     )
-    changed = replace(preset, problem=other, gain=-6.0)
+    changed = replace(preset, problem=other, gain=-6.0, strum=Strum(0.2))
     assert {key: p.own(changed) for key, p in PARAMETERS.items()} == {
         "barrier.height": 1e-3,
         "excitation.position": 0.5,
         "excitation.duration": 4e-3,
         "string.loss.s0": 2.0,
         "gain": -6.0,
+        "strum.spread": 0.2,
     }
 
 
 # --- one more ---------------------------------------------------------------------------------------------------------
 
-SIXTH = """\
+ONE_MORE = """\
     Parameter(
-        "contact.damping", 5, "Softness",
+        "contact.damping", 99, "Softness",
         "How much a touch takes from the string.",
         lambda preset: preset.problem.contact.damping, ADDED, needs="barrier",
     ),
@@ -191,7 +195,7 @@ def test_one_row_is_all_that_a_further_one_takes(tmp_path: Path) -> None:
     file = tmp_path / "engine" / "preset" / "parameters.py"
     text = file.read_text(encoding="utf-8")
     assert text.count(")  # fmt: skip\n") == 1
-    file.write_text(text.replace(")  # fmt: skip\n", SIXTH), encoding="utf-8")
+    file.write_text(text.replace(")  # fmt: skip\n", ONE_MORE), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         cwd=tmp_path,
