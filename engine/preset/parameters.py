@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from engine.physics.problem import Problem
+from engine.preset.assembly import REGISTERS, Assembly
 from engine.preset.strum import Strum
 from engine.units import db_to_gain
 
@@ -25,6 +26,9 @@ class PresetLike(Protocol):
 
     @property
     def gain(self) -> float: ...
+
+    @property
+    def assembly(self) -> Assembly | None: ...
 
     @property
     def strum(self) -> Strum | None: ...
@@ -67,6 +71,16 @@ def _height(preset: PresetLike) -> float:
     return barrier.height if barrier else 0.0
 
 
+def _register(n: int) -> Parameter:
+    name = REGISTERS[n]
+    return Parameter(
+        f"registers.{name}", 6 + n, f"{name.capitalize()} register",
+        f"Whether strings of the {name} register are plucked.",
+        lambda preset: preset.assembly.registers[n] if preset.assembly else 1.0,
+        ADDED, smoothing=0.0, needs="registers",
+    )  # fmt: skip
+
+
 _ROWS = (
     Parameter(
         "barrier.height", 0, "Barrier height",
@@ -98,6 +112,7 @@ _ROWS = (
         "How slowly a chord is struck, from one string to the next.",
         lambda preset: preset.strum.spread if preset.strum else 0.0, ADDED, smoothing=0.0, needs="strum",
     ),
+    *map(_register, range(len(REGISTERS))),
 )  # fmt: skip
 
 PARAMETERS = {parameter.key: parameter for parameter in _ROWS}

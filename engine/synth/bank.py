@@ -275,6 +275,7 @@ def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, Any]:
         "wiring": circuit.design(preset.circuit, rate),
         "force_power": preset.velocity.force,
         "duration_power": preset.velocity.duration,
+        "registers": preset.assembly.registers if preset.assembly else np.ones(memory.REGISTERS),
         "glide": 1.0 - exp(-memory.GLIDE / (SMOOTHING * sample_rate)),
         "fade": 1.0 / (FADE_TIME * rate),
         "turn": max(round(strips.TURN * sample_rate), 1) * setup.oversample,

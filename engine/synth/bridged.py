@@ -211,10 +211,11 @@ def push(m: Machine, j: Joint, v: int, steps: int) -> None:
         if age < 0:
             continue
         for n in range(c.strands.size):
-            if c.kind[n] == PULSED:
+            if c.kind[n] == PULSED and c.drawn[p, n] > 0.0:
                 # The force at the very onset is zero: a note's first step is the one after, so it sounds at once.
                 since = age + 1.0 - c.onset[n]
-                add_pulse(m.shape, voice.forces[p] * c.share[n], length * c.lasting[n], since, sums[row + n, :steps])
+                force = voice.forces[p] * c.share[n] * c.drawn[p, n]
+                add_pulse(m.shape, force, length * c.lasting[n], since, sums[row + n, :steps])
         ages[p] = age + steps if age + steps < length * c.longest + c.latest else -1
         going |= ages[p] >= 0
     if not going:

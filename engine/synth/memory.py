@@ -10,6 +10,7 @@ from __future__ import annotations
 from engine import messages as midi
 from engine.layout import Cube, IntegerRows, Integers, Matrix, Rows, Singles, Vector, inside, record
 from engine.opened import at
+from engine.preset import assembly
 from engine.synth import circuit, decimate, output
 from engine.synth.room import Echoes
 
@@ -144,6 +145,7 @@ class Late:
     losses: IntegerRows = inside(CHANNELS, ENDS)
 
 
+REGISTERS = len(assembly.REGISTERS)
 AT_HAND = 32  # keys of chords that may wait at a time
 DOWN, UP, ALTERNATE = range(3)  # ways of a hand that strums
 
@@ -194,6 +196,8 @@ class Choir:
     onset: Vector  # steps after the key
     share: Vector  # of what the key's velocity makes: a force (N), or a hammer's speed (m/s)
     lasting: Vector  # of the key's duration
+    register: Integers  # that has to be drawn for it to be plucked, from 1 on; or 0
+    drawn: Matrix  # [PULSES, strings]: how far it was for each pluck
     position: Vector  # where each is struck, of its length
     point: Integers  # of a finger that takes it; or NOBODY
     hammer: Integers  # of this choir's, or NOBODY
@@ -295,6 +299,7 @@ class Machine:
     rate: float  # Hz, of the model
     force_power: float
     duration_power: float
+    registers: Vector = inside(REGISTERS)  # how far each is drawn where nobody moves it
     glide: float  # share of the way that is left, each step
     fade: float  # 1/steps
     turn: float  # steps

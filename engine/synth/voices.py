@@ -23,7 +23,18 @@ from engine.synth.memory import (
     KeyRow,
     Machine,
 )
-from engine.synth.movable import TO_DURATION, TO_GAIN, TO_HEIGHT, TO_LOSS, TO_POSITION, Target
+from engine.synth.movable import (
+    TO_DURATION,
+    TO_FIRST,
+    TO_FOURTH,
+    TO_GAIN,
+    TO_HEIGHT,
+    TO_LOSS,
+    TO_POSITION,
+    TO_SECOND,
+    TO_THIRD,
+    Target,
+)
 
 SILENCE = 1e-10  # of the most kinetic energy a note had: 100 dB down
 CALM = 32  # looks in a row at a string so slow; a string that swings is slow only where it turns round
@@ -136,7 +147,7 @@ def pluck(m: Machine, v: int, velocity: int) -> None:
     at = key.position if moved == 1.0 else min(max(moved * key.position, EDGE), 1.0 - EDGE)
     p = strike(m, v, velocity, 1.0, at)
     if m.joint:
-        network_string.excite(m, v, m.voices[v].forces[p], m.voices[v].lengths[p])
+        network_string.excite(m, v, p, m.voices[v].forces[p], m.voices[v].lengths[p])
 
 
 @native
@@ -159,8 +170,30 @@ def strike(m: Machine, v: int, velocity: int, share: float, at: float) -> int:
     voice.lengths[oldest] = max(duration * m.rate, 2.0)
     ages[oldest] = 0
     voice.forced = 1
+    if m.joint:
+        draw(m, v, oldest)
     strings.strike_at(m, v, at)
     return oldest
+
+
+@native
+def draw(m: Machine, v: int, p: int) -> None:
+    """Which strings a pluck meets: those whose register is drawn as it begins."""
+    c, channel = network_string.of_voice(m, v), m.voices[v].channel
+    for n in range(c.strands.size):
+        if c.register[n]:
+            moved = m.registers[c.register[n] - 1] + by_register(m, channel, c.register[n])
+            c.drawn[p, n] = min(max(moved, 0.0), 1.0)
+
+
+@native
+def by_register(m: Machine, channel: int, register: int) -> float:
+    """How much further a register is drawn than the preset says."""
+    if register == 1:
+        return aimed(m, channel, TO_FIRST)
+    if register == 2:
+        return aimed(m, channel, TO_SECOND)
+    return aimed(m, channel, TO_THIRD) if register == 3 else aimed(m, channel, TO_FOURTH)
 
 
 @native

@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from math import inf, log10
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from engine.errors import PresetError
 from engine.physics.string import Loss
+from engine.preset.assembly import Assembly
 from engine.preset.loader import Preset, load_preset
 from engine.preset.parameters import ADDED, IN_DECIBELS, MULTIPLIED, PARAMETERS, SMOOTHING, Parameter
 from engine.preset.playing import Controller
@@ -25,7 +27,6 @@ from engine.preset.strum import Strum
 ROOT = Path(__file__).parents[2]
 STRING = {"string": {"length": 1.0, "density": 1e-3, "tension": 100.0}}
 BARRED = STRING | {"barrier": {"profile": "parabola", "curvature": 0.5, "to": 0.05}}
-EVERYTHING = BARRED | {"strum": {"order": "up"}}  # that may be needed
 every = pytest.mark.parametrize("parameter", PARAMETERS.values(), ids=lambda p: p.key)
 
 
@@ -41,6 +42,12 @@ def of_its_own(parameter: Parameter, value: float) -> Preset:
     return load_preset(BARRED, {parameter.key: value})
 
 
+def having(parameter: Parameter) -> dict[str, Any]:
+    """A preset that has what the parameter needs."""
+    needed = {"strum": {"order": "up"}, "registers": {"second": 0.5}}
+    return BARRED | {group: needed[group] for group in [parameter.needs] if group in needed}
+
+
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
@@ -53,6 +60,10 @@ def test_a_row_is_known_by_its_number_and_by_nothing_else() -> None:
         3: "string.loss.s0",
         4: "gain",
         5: "strum.spread",
+        6: "registers.first",
+        7: "registers.second",
+        8: "registers.third",
+        9: "registers.fourth",
     }
     assert len({p.name for p in PARAMETERS.values()}) == len(PARAMETERS)
 
@@ -111,7 +122,9 @@ def test_the_ends_of_a_map_come_back(parameter: Parameter, data: st.DataObject) 
 def test_a_map_takes_every_value_of_its_key(parameter: Parameter, data: st.DataObject) -> None:
     low, high = data.draw(values(parameter)), data.draw(values(parameter))
     item = {"source": "wheel", "to": parameter.key, "range": [low, high]}
-    assert load_preset(EVERYTHING | {"map": [item]}).controllers == (Controller("cc1", parameter.key, low, high),)
+    assert load_preset(having(parameter) | {"map": [item]}).controllers == (
+        Controller("cc1", parameter.key, low, high),
+    )
 
 
 @every
@@ -121,7 +134,7 @@ def test_what_is_out_of_range_is_refused(parameter: Parameter) -> None:
         fine = 0.5 * (key.low + key.high)
         for span in ([wrong, fine], [fine, wrong]):
             with pytest.raises(PresetError, match=r"map\.0\.range"):
-                load_preset(EVERYTHING | {"map": [{"source": "wheel", "to": parameter.key, "range": span}]})
+                load_preset(having(parameter) | {"map": [{"source": "wheel", "to": parameter.key, "range": span}]})
 
 
 @every
@@ -146,7 +159,8 @@ def test_what_is_replaced_brings_its_own_value() -> None:
         barrier=replace(problem.barrier, height=1e-3),
         excitation=replace(problem.excitation, position=0.5, duration=4e-3),
     )
-    changed = replace(preset, problem=other, gain=-6.0, strum=Strum(0.2))
+    drawn = Assembly((), registers=(1.0, 0.25, 1.0, 0.0))
+    changed = replace(preset, problem=other, gain=-6.0, strum=Strum(0.2), assembly=drawn)
     assert {key: p.own(changed) for key, p in PARAMETERS.items()} == {
         "barrier.height": 1e-3,
         "excitation.position": 0.5,
@@ -154,6 +168,10 @@ def test_what_is_replaced_brings_its_own_value() -> None:
         "string.loss.s0": 2.0,
         "gain": -6.0,
         "strum.spread": 0.2,
+        "registers.first": 1.0,
+        "registers.second": 0.25,
+        "registers.third": 1.0,
+        "registers.fourth": 0.0,
     }
 
 

@@ -123,7 +123,7 @@ def test_a_controller_says_how_slow_the_hand_is() -> None:
 
 
 def test_what_is_let_go_before_its_turn_lasts_as_long_as_it_was_held() -> None:
-    """The first is held until its key comes up; the others sound as long as their keys were down, each from its turn."""
+    """The first until its key comes up, the others as long as their keys were down, each from its turn."""
     events = [*chord(CHORD, 1000), *((1600, off(key)) for key in CHORD)]
     turns = [(1000, on(52)), (1600, off(52))]
     for key, at in zip(CHORD[1:], in_turn(1000)[1:]):
