@@ -57,6 +57,7 @@ class Preset:
     room: Room | None = None  # around the instrument, outside its physics
     circuit: Circuit | None = None  # behind its pickups
     drone: Drone | None = None  # what it plays by itself
+    bend: float = 0.0  # cents by which all strings sound higher
     strum: Strum | None = None  # how a hand strikes chords; None: as keys come
 
     def __repr__(self) -> str:
@@ -124,6 +125,7 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
         room=room,
         circuit=circuit,
         drone=drone,
+        bend=values["bend"],
         strum=_strum(values),
     )
     return preset, values

@@ -28,6 +28,9 @@ class PresetLike(Protocol):
     def gain(self) -> float: ...
 
     @property
+    def bend(self) -> float: ...
+
+    @property
     def assembly(self) -> Assembly | None: ...
 
     @property
@@ -113,6 +116,11 @@ _ROWS = (
         lambda preset: preset.strum.spread if preset.strum else 0.0, ADDED, smoothing=0.0, needs="strum",
     ),
     *map(_register, range(len(REGISTERS))),
+    Parameter(
+        "bend", 10, "Bend",
+        "Raises or lowers the string's pitch, as a finger that pulls it or a key that presses on it does.",
+        lambda preset: preset.bend, ADDED,
+    ),
 )  # fmt: skip
 
 PARAMETERS = {parameter.key: parameter for parameter in _ROWS}

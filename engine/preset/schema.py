@@ -38,6 +38,7 @@ _RANGES = {  # of kinds without numbers
     "tuning": "text", "source": "pressure, wheel, cc1 to cc119", "span": "2 values", "range": "keys",
 }  # fmt: skip
 MAX_PICKUPS = 16
+FURTHEST = 2400.0  # cents of a bend
 LISTED = ("numbers", "pairs", "table", "weights", "angles", "pitches", "strokes")  # kinds of lists
 
 _PLACES = {"usual": (1e-3, 5.0), "units": ("mm", "cm")}  # of the barrier along the string
@@ -219,6 +220,12 @@ TABLE = (
         "preset.",
         0.0, "dB", -60.0, 24.0,
     ),
+    Key(
+        "bend", "cents",
+        "How much higher all strings sound than their keys say, as where a finger pulls them or a key presses on them: "
+        "for a map.",
+        0.0, "cents", -FURTHEST, FURTHEST,
+    ),
     _number("release", "s", (1e-3, 60.0), 0.3, "Time in which a string falls by 60 dB once its key is let go."),
     Key(
         "tuning", "tuning",
@@ -262,9 +269,9 @@ TABLE = (
     ),
     Key(
         "map.source", "source",
-        "What moves a key of the preset, in a list of such things: pressure (of the channel), the wheel (cc1), or any "
-        "other controller that is no pedal, such as cc74. Of cc7, cc11 and cc10 what is mapped is no longer the "
-        "channel's volume, expression or pan.",
+        "What moves a key of the preset, in a list of such things: pressure (of a note's own key, where the keyboard "
+        "tells, else of the channel), the wheel (cc1), or any other controller that is no pedal, such as cc74. Of cc7, "
+        "cc11 and cc10 what is mapped is no longer the channel's volume, expression or pan.",
         required=True,
     ),
     Key(

@@ -155,7 +155,7 @@ def _design_together(setup: Setup, only: Collection[int] | None, loud: NDArray[n
     dear = spend_together(list(designs.values()), setup.polyphony + memory.SPARE_VOICES, around)
     found = Designed(rows, own, resting, silent, dear, setup.polyphony)
     if loud is None and designs:
-        played = lay_out(setup._replace(preset=replace(preset, room=None, strum=None)), found)
+        played = lay_out(setup._replace(preset=replace(preset, room=None, strum=None, bend=0.0)), found)
         played_keys = [number for number in designs if number < KEYS]
         lacking = loudness(played.address, played.reset, played_keys, setup.sample_rate, setup.channels)
         rows.gain = db_to_gain(lacking + preset.gain)
@@ -275,6 +275,7 @@ def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, Any]:
         "wiring": circuit.design(preset.circuit, rate),
         "force_power": preset.velocity.force,
         "duration_power": preset.velocity.duration,
+        "bend": preset.bend,
         "registers": preset.assembly.registers if preset.assembly else np.ones(memory.REGISTERS),
         "glide": 1.0 - exp(-memory.GLIDE / (SMOOTHING * sample_rate)),
         "fade": 1.0 / (FADE_TIME * rate),

@@ -87,7 +87,7 @@ def begin(m: Machine, v: int) -> None:
     body.channel = m.voices[v].channel
     if j.awake == 0:
         j.awake, j.calm, j.most = 1, 0, 0.0
-        body.gain = body.next_gain = aimed(m, body.channel, TO_GAIN)
+        body.gain = body.next_gain = aimed(m, m.slots, TO_GAIN)
         body.moving = body.rising = 0
         strips.begin(m, m.slots)
     else:
@@ -103,7 +103,7 @@ def move(m: Machine, v: int) -> None:
     """One step of what a voice, or the body, glides in."""
     voice = m.voices[v]
     if v == m.slots:
-        gain = aimed(m, voice.channel, TO_GAIN)
+        gain = aimed(m, v, TO_GAIN)
         voice.gain = voice.next_gain
         voice.next_gain = nearer(voice.gain, gain, m.glide, SETTLED * gain)
         voice.moving = voice.moving if voice.gain != gain else 0

@@ -36,6 +36,8 @@ def obey(m: Machine, message: int) -> None:
             note_off(m, channel, first, lifted)
     elif kind == midi.CONTROL:
         control(m, channel, first, second)
+    elif kind == midi.KEY_PRESSURE:
+        press(m, channel, first, second)
     elif kind == midi.PRESSURE:
         m.channels[channel].position[PRESSURE] = first
         stir(m, channel)
@@ -53,6 +55,16 @@ def retune(m: Machine, key: int, code: int, at_once: int) -> None:
     for v in range(m.slots):
         if at_once and m.voices[v].state != FREE and m.voices[v].key == key:
             m.voices[v].tuned = departure(m, key)
+            set_moving(m, v)
+
+
+@native
+def press(m: Machine, channel: int, key: int, value: int) -> None:
+    """How hard a key is pressed: from now on its note has this in place of the channel's pressure."""
+    for v in range(m.slots):
+        voice = m.voices[v]
+        if (voice.state == HELD or voice.state == RELEASED) and voice.key == key and voice.channel == channel:
+            voice.pressed = 1 + value
             set_moving(m, v)
 
 
@@ -80,7 +92,7 @@ def note_on(m: Machine, channel: int, key: int, velocity: int) -> None:
     if chosen >= 0:
         if line:
             slurred = frets.reach(m, chosen, place, key, channel)
-        m.voices[chosen].state = HELD
+        m.voices[chosen].state, m.voices[chosen].pressed = HELD, 0
         m.voices[chosen].tuned = departure(m, key)
         set_moving(m, chosen)
     else:
@@ -196,7 +208,7 @@ def control(m: Machine, channel: int, number: int, value: int) -> None:
                 reset_controllers(m.channels[other])
         for v in range(m.slots):
             if hears(m, m.voices[v].channel, channel):
-                m.voices[v].sostenuto = 0
+                m.voices[v].sostenuto = m.voices[v].pressed = 0
     elif number >= midi.ALL_NOTES_OFF:
         let_go(m, channel)
     if moves_strings(m, number):

@@ -64,6 +64,7 @@ class Voice:
     channel: int
     born: int
     sostenuto: int
+    pressed: int  # 1 + how hard its own key is pressed, or 0 if nobody has said
     moving: int  # 0, or 1 + the remainder of the clock by GLIDE at which it takes its steps, which is an event's
     forced: int  # 1 while a pluck lasts, 2 until the next look after something has worked on it
     calm: int  # looks in a row
@@ -299,6 +300,7 @@ class Machine:
     rate: float  # Hz, of the model
     force_power: float
     duration_power: float
+    bend: float  # cents by which all strings sound higher where nobody moves that
     registers: Vector = inside(REGISTERS)  # how far each is drawn where nobody moves it
     glide: float  # share of the way that is left, each step
     fade: float  # 1/steps

@@ -11,7 +11,7 @@ from engine.compiled import native
 from engine.synth.memory import ALTERNATE, AT_HAND, UP, Hand, Machine, Waiting
 from engine.synth.movable import TO_SPREAD
 from engine.synth.ring import NEVER
-from engine.synth.voices import aimed
+from engine.synth.voices import asked
 
 STRUCK = 0  # in the place of a chord's number: its string has sounded, and waits for its end
 NOT_YET = -1  # let go
@@ -49,7 +49,7 @@ def begin_chord(m: Machine, h: Hand) -> None:
 @native
 def between(m: Machine, channel: int) -> float:
     """Samples from one string to the next."""
-    return max(m.hand.spread + aimed(m, channel, TO_SPREAD), 0.0) * m.rate / m.oversample
+    return max(m.hand.spread + asked(m, channel, 0, TO_SPREAD), 0.0) * m.rate / m.oversample
 
 
 @native

@@ -64,6 +64,7 @@ def test_a_row_is_known_by_its_number_and_by_nothing_else() -> None:
         7: "registers.second",
         8: "registers.third",
         9: "registers.fourth",
+        10: "bend",
     }
     assert len({p.name for p in PARAMETERS.values()}) == len(PARAMETERS)
 
@@ -71,7 +72,7 @@ def test_a_row_is_known_by_its_number_and_by_nothing_else() -> None:
 @every
 def test_a_row_is_a_key_with_a_range(parameter: Parameter) -> None:
     key = KEYS[parameter.key]
-    assert key.kind in ("number", "level")
+    assert key.kind in ("number", "level", "cents")
     assert -float("inf") < key.low < key.high < float("inf")
     assert not parameter.needs or any(name.startswith(f"{parameter.needs}.") for name in KEYS)
     assert parameter.effect.endswith(".")
@@ -160,7 +161,7 @@ def test_what_is_replaced_brings_its_own_value() -> None:
         excitation=replace(problem.excitation, position=0.5, duration=4e-3),
     )
     drawn = Assembly((), registers=(1.0, 0.25, 1.0, 0.0))
-    changed = replace(preset, problem=other, gain=-6.0, strum=Strum(0.2), assembly=drawn)
+    changed = replace(preset, problem=other, gain=-6.0, strum=Strum(0.2), assembly=drawn, bend=25.0)
     assert {key: p.own(changed) for key, p in PARAMETERS.items()} == {
         "barrier.height": 1e-3,
         "excitation.position": 0.5,
@@ -172,6 +173,7 @@ def test_what_is_replaced_brings_its_own_value() -> None:
         "registers.second": 0.25,
         "registers.third": 1.0,
         "registers.fourth": 0.0,
+        "bend": 25.0,
     }
 
 

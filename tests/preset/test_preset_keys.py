@@ -154,6 +154,7 @@ SAMPLES: dict[str, Any] = {
     "map.source": "cc2",
     "map.to": "string.loss.s0",
     "map.range": [3.0, 9.0],
+    "bend": "-20 cents",
     "strum.spread": "20 ms",
     "strum.window": "40 ms",
     "strum.order": "up",

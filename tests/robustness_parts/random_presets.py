@@ -54,6 +54,8 @@ def random_preset(chance: Random) -> dict[str, Any]:
         preset["drone"] = _drone(played)
     if played.random() < 0.3:
         preset["strum"] = _strum(played)
+    if played.random() < 0.2:
+        preset["bend"] = played.uniform(-100.0, 100.0)
     preset["map"] += _later(played, "strum" in preset)
     return preset
 
@@ -195,7 +197,10 @@ def _map(chance: Random, barrier: bool) -> list[dict[str, Any]]:
 
 def _later(chance: Random, strum: bool) -> list[dict[str, Any]]:
     """Of what may move since then."""
-    ranges = {"strum.spread": lambda: number(chance, "strum.spread", 1e-3, 0.1)}
+    ranges = {
+        "strum.spread": lambda: number(chance, "strum.spread", 1e-3, 0.1),
+        "bend": lambda: chance.uniform(-300.0, 300.0),
+    }
     targets = [to for to in ranges if chance.random() < 0.6 and (strum or PARAMETERS[to].needs != "strum")]
     return [{"source": source(chance), "to": to, "range": [ranges[to](), ranges[to]()]} for to in targets]
 

@@ -30,6 +30,7 @@ OTHER: dict[str, Any] = {  # than what the preset below says
     "registers.second": 0,
     "registers.third": "30 %",
     "registers.fourth": 0.5,
+    "bend": "35 cents",
 }
 NEEDED: dict[str, dict[str, Any]] = {
     "strum": {"strum": {"order": "down"}},

@@ -10,7 +10,7 @@ const TITLES = {
   "body.plate": "The body's plate", pickups: "Pickups", room: "Room", strum: "Strum", drone: "Drone", playing: "Playing", velocity: "Velocity", tracking: "From key to key", map: "Controllers",
 };
 const ORDER = Object.keys(TITLES).filter(Boolean).concat("");
-const ELSEWHERE = { oversample: "playing", polyphony: "playing", gain: "playing", release: "playing", tuning: "playing", phrase: "playing", coupling: "body" };
+const ELSEWHERE = { oversample: "playing", polyphony: "playing", gain: "playing", bend: "playing", release: "playing", tuning: "playing", phrase: "playing", coupling: "body" };
 const OPEN = new Set(["string", "string.loss", "barrier", "contact", "excitation", "pickups", "playing", "strings", "body", "room"]);
 // What is added to a list where there is nothing to copy, beside the schema's own example.
 const ANSWERING =
