@@ -302,6 +302,9 @@ def _playing_lines(preset: Preset, d: Description) -> Iterator[str]:
         unit = KEYS[c.to].unit
         called = f" ({midi.CONTROLLERS[c.number]})" if c.number in midi.CONTROLLERS else ""
         yield _row("map", f"{c.source}{called} moves {c.to} from {c.low:g} to {c.high:g} {unit}".rstrip())
+    if h := preset.strum:
+        chords = f"of what comes within {_seconds(h.window)}, {h.accent} softer each"
+        yield _row("strum", f"{h.order}, {_seconds(h.spread)} from string to string {chords}")
     if preset.phrase:
         yield _row("phrase", preset.phrase)
     if own := preset.drone:

@@ -22,6 +22,7 @@ from engine.edit.takes import Takes
 from engine.edit.workshop import Wish, Workshop
 from engine.errors import PresetError
 from engine.live.player import Player
+from engine.preset.build import is_there
 from engine.preset.check import Values
 from engine.preset.complaints import Complaints, shown
 from engine.preset.document import plain_value, read_yaml
@@ -202,8 +203,9 @@ class Studio:
 
     def _map_another(self) -> Answer:
         """One more controller, the first that moves nothing yet, for the first key that nothing moves."""
-        maps = self._opened.preset.controllers
-        free = next((path for path in PARAMETERS if path not in {c.to for c in maps}), None)
+        maps, values = self._opened.preset.controllers, self._opened.values
+        moved = {c.to for c in maps}
+        free = next((path for path, p in PARAMETERS.items() if path not in moved and is_there(values, p.needs)), None)
         if free is None:
             raise AskedError("everything that can move is moved by a controller already")
         self._map(free, next(n for n in range(20, midi.SUSTAIN) if f"cc{n}" not in {c.source for c in maps}))

@@ -12,7 +12,7 @@ from engine.physics.network.meetings import meetings
 from engine.physics.network.parts import Against, Body, Link, Listening, Plane, PortLike, Resonance, Strung
 from engine.physics.problem import AT_AN_END, Contact, Problem
 from engine.physics.string import Loss, String
-from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Felt, Played, Plucking, Rattle
+from engine.preset.assembly import REGISTERS, Assembly, Blowing, Course, Exciter, Felt, Played, Plucking, Rattle
 from engine.preset.build import build_problem
 from engine.preset.check import Values
 from engine.preset.doubts import doubt_ranges, doubt_strength
@@ -52,7 +52,8 @@ def build_instrument(values: Values) -> tuple[Problem | None, Assembly | None]:
         last = next(scope.own for scope in reversed(scopes) if scope.sympathetic)
         values.refuse(f"{last}.sympathetic", f"{limit}; leave some out", physical=True)
     crystal = values.given("pickups") and first is not None and first.pickups[0].kind in AT_AN_END
-    assembly = Assembly(played, sympathetic, body, values["coupling"], crystal)
+    registers = tuple(values[f"registers.{name}"] for name in REGISTERS)
+    assembly = Assembly(played, sympathetic, body, values["coupling"], crystal, registers)
     if not values.complaints:
         for scope, part in zip(scopes, made):
             assert part is not None
@@ -171,7 +172,13 @@ def _plane(scope: Scope, path: str, string: String) -> Plane:
 
 
 def _course(scope: Scope, path: str) -> Course:
-    return Course(*(scope[f"{path}.{word}"] for word in ("ratio", "detuned", "onset", "force")))
+    ratio, detuned, onset, force, register = (
+        scope[f"{path}.{word}"] for word in ("ratio", "detuned", "onset", "force", "register")
+    )
+    if register and scope["exciter.kind"] == HAMMER:
+        limit = "a hammer hits all strings of its key"
+        raise PhysicsError(f"{path}.register", register, limit, "leave it out, or take another exciter")
+    return Course(ratio, detuned, onset, force, 1 + REGISTERS.index(register) if register else 0)
 
 
 def _exciter(scope: Scope, problem: Problem) -> Exciter:

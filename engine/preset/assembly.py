@@ -14,18 +14,23 @@ from engine.physics.string import require
 
 COUPLINGS = ("two-way", "one-way", "none")
 GRAVITY = 9.81  # m/s^2
+REGISTERS = ("first", "second", "third", "fourth")  # stops that a player draws
 MANNERS = OVERLAP, _PEDAL = "overlap", "pedal"  # when a key of a string of many frets is slurred
 RATTLING = 1e5  # N/m, of something loose: two contacts stiffer than this that last would drift (network/meetings.py)
 
 
 @dataclass(frozen=True)
 class Course:
-    """One of the strings that a key sounds together: relative to the key's pitch, to its moment, to its force."""
+    """One of the strings that a key sounds together: relative to the key's pitch, to its moment, to its force.
+
+    Its register says whether it is plucked: 1 to 4, or 0 of one that always is.
+    """
 
     ratio: float = 1.0
     detuned: float = 0.0  # cents
     onset: float = 0.0  # s
     force: float = 1.0
+    register: int = 0
 
     def __post_init__(self) -> None:
         require("courses.ratio", self.ratio, above=0.0)
@@ -112,6 +117,7 @@ class Assembly:
     """All of an instrument. A key is played by all entries of `played` whose range holds it, or one of many frets.
 
     Without places on strings that listen, the body is heard, or, with a `crystal` under its bridge, the force on it.
+    Registers are drawn so far: at 1 they pluck, at 0 they do not.
     """
 
     played: tuple[Played, ...]
@@ -119,6 +125,11 @@ class Assembly:
     body: Body = field(default_factory=Body)
     coupling: str = COUPLINGS[0]
     crystal: bool = False
+    registers: tuple[float, ...] = (1.0,) * len(REGISTERS)
+
+    def drawn(self, course: Course) -> float:
+        """How much of its force a course is plucked with."""
+        return self.registers[course.register - 1] if course.register else 1.0
 
     def places(self, key: int) -> list[list[Played]]:
         """Where a key may be played: on all its strings, or on any one of many frets, the nearest open string first."""

@@ -203,12 +203,17 @@ def build_controllers(values: Values) -> tuple[Controller, ...]:
     return tuple(found.values())
 
 
+def is_there(values: Values, needs: str) -> bool:
+    """Whether a preset, or one of its strings, has the group without which there is nothing to move."""
+    return not needs or any(Scope(values, own).given(needs) for own in parts(values))
+
+
 def _controller(values: Values, path: str) -> Controller | None:
     if not all(values.given(f"{path}.{word}") for word in ("source", "to", "range")):
         return None
     source, to, (low, high) = (values[f"{path}.{word}"] for word in ("source", "to", "range"))
     parameter = PARAMETERS[to]
-    if parameter.needs and not any(Scope(values, own).given(parameter.needs) for own in parts(values)):
+    if not is_there(values, parameter.needs):
         limit, remedy = f"there is no {parameter.needs} to move", f"remove it, or add a {parameter.needs}"
         raise PhysicsError(f"{path}.to", to, limit, remedy)
     if parameter.inside:

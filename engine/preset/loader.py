@@ -26,6 +26,7 @@ from engine.preset.overrides import PLACE, Overrides, apply_overrides
 from engine.preset.playing import HEARD, Controller, Tracking, Velocity
 from engine.preset.room import Room
 from engine.preset.schema import TABLE
+from engine.preset.strum import Strum
 from engine.preset.tuning import Tuning, load_tuning
 from engine.reading import MIDI_SUFFIXES, read_text
 
@@ -57,6 +58,8 @@ class Preset:
     circuit: Circuit | None = None  # behind its pickups
     drone: Drone | None = None  # what it plays by itself
     intonation: str = HEARD  # what is brought to the pitch
+    bend: float = 0.0  # cents by which all strings sound higher
+    strum: Strum | None = None  # how a hand strikes chords; None: as keys come
 
     def __repr__(self) -> str:
         s = self.problem.string
@@ -124,6 +127,8 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
         circuit=circuit,
         drone=drone,
         intonation=values["intonation"],
+        bend=values["bend"],
+        strum=_strum(values),
     )
     return preset, values
 
@@ -156,6 +161,12 @@ def _drone(values: Values) -> Drone | None:
         return None
     words = ("order", "tempo", "swing", "spread", "loose", "velocity")
     return Drone(*(values[f"drone.{word}"] for word in words))
+
+
+def _strum(values: Values) -> Strum | None:
+    if not values.given("strum"):
+        return None
+    return Strum(*(values[f"strum.{word}"] for word in ("spread", "window", "order", "accent")))
 
 
 def _read(source: object, complaints: Complaints) -> tuple[Node, Path | None]:

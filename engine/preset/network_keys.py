@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.physics.network.bodies import BODIES
 from engine.physics.network.parts import BRIDGE, FRAME, MOST_DIRECTIONS
-from engine.preset.assembly import COUPLINGS, MANNERS, Blowing, Course, Felt, Played, Plucking
+from engine.preset.assembly import COUPLINGS, MANNERS, REGISTERS, Blowing, Course, Felt, Played, Plucking
 from engine.preset.key import Key
 
 EXCITERS = ("pulse", "plectrum", "hammer")
@@ -274,9 +274,27 @@ PARTS = (
         units=("ms",),
     ),
     _key("courses.force", "number", "", (-10.0, 10.0), Course.force, "How hard it is struck, of the key's own force."),
+    Key(
+        "courses.register",
+        "choice",
+        "Which of `registers` has to be drawn for it to be plucked. Without it: none.",
+        choices=REGISTERS,
+    ),
 )
 
 STANDING = (
+    *(
+        _key(
+            f"registers.{name}",
+            "number",
+            "",
+            (0.0, 1.0),
+            1.0,
+            f"Whether strings of the {name} register are plucked: at 1 its jacks stand at the strings, at 0 they pass "
+            "by; between, as hard as that says.",
+        )
+        for name in REGISTERS
+    ),
     Key("body.name", "choice", "A body that has a name, under the bridge of all strings.", choices=tuple(BODIES)),
     _key("body.scale", "number", "", (0.05, 20.0), 1.0, "Of a body with a name: all its frequencies times this."),
     _key("body.weight", "number", "", (1e-3, 1e3), 1.0, "Of a body with a name: its mass times this."),

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from engine.physics.problem import Problem
+from engine.preset.assembly import REGISTERS, Assembly
+from engine.preset.strum import Strum
 from engine.units import db_to_gain
 
 SMOOTHING = 4e-3  # s: time constant with which a string that sounds follows the player
@@ -24,6 +26,15 @@ class PresetLike(Protocol):
 
     @property
     def gain(self) -> float: ...
+
+    @property
+    def bend(self) -> float: ...
+
+    @property
+    def assembly(self) -> Assembly | None: ...
+
+    @property
+    def strum(self) -> Strum | None: ...
 
 
 class Conversion(NamedTuple):
@@ -63,6 +74,16 @@ def _height(preset: PresetLike) -> float:
     return barrier.height if barrier else 0.0
 
 
+def _register(n: int) -> Parameter:
+    name = REGISTERS[n]
+    return Parameter(
+        f"registers.{name}", 6 + n, f"{name.capitalize()} register",
+        f"Whether strings of the {name} register are plucked.",
+        lambda preset: preset.assembly.registers[n] if preset.assembly else 1.0,
+        ADDED, smoothing=0.0, needs="registers",
+    )  # fmt: skip
+
+
 _ROWS = (
     Parameter(
         "barrier.height", 0, "Barrier height",
@@ -88,6 +109,17 @@ _ROWS = (
         "gain", 4, "Gain",
         "How loud the string is.",
         lambda preset: preset.gain, IN_DECIBELS,
+    ),
+    Parameter(
+        "strum.spread", 5, "Strum",
+        "How slowly a chord is struck, from one string to the next.",
+        lambda preset: preset.strum.spread if preset.strum else 0.0, ADDED, smoothing=0.0, needs="strum",
+    ),
+    *map(_register, range(len(REGISTERS))),
+    Parameter(
+        "bend", 10, "Bend",
+        "Raises or lowers the string's pitch, as a finger that pulls it or a key that presses on it does.",
+        lambda preset: preset.bend, ADDED,
     ),
 )  # fmt: skip
 

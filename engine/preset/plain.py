@@ -9,12 +9,15 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from engine.errors import EngineError, PresetError
 from engine.physics import barrier, excitation, problem, string
 from engine.physics.network import parts
-from engine.preset import assembly, circuit, drone, loader, playing, room, tuning
+from engine.preset import assembly, circuit, drone, loader, playing, room, strum, tuning
 
 _KIND = "is"
 _KNOWN = {
     name: found
-    for module in (barrier, excitation, parts, problem, string, assembly, circuit, drone, loader, playing, room, tuning)
+    for module in (
+        *(barrier, excitation, parts, problem, string),
+        *(assembly, circuit, drone, loader, playing, room, strum, tuning),
+    )
     for name, found in vars(module).items()
     if is_dataclass(found) and isinstance(found, type)
 }

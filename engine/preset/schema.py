@@ -29,6 +29,8 @@ from engine.preset.parameters import PARAMETERS
 from engine.preset.playing import HEARD, INTONATIONS, MAX_CONTROLLERS, Tracking, Velocity
 from engine.preset.profiles import SURFACES, own
 from engine.preset.room import LARGEST, LONGEST, SHORTEST, SMALLEST, Room
+from engine.preset.strum import LATEST, MOST_ACCENT, ORDERS, Strum
+from engine.preset.strum import WIDEST as WIDEST_STRUM
 
 PROFILES = (*SURFACES, "points")  # surfaces are distributed along the string, points are lumped
 _WIRE = ("string.density", "string.stiffness")  # what diameter and material stand for
@@ -36,6 +38,7 @@ _RANGES = {  # of kinds without numbers
     "tuning": "text", "source": "pressure, wheel, cc1 to cc119", "span": "2 values", "range": "keys",
 }  # fmt: skip
 MAX_PICKUPS = 16
+FURTHEST = 2400.0  # cents of a bend
 LISTED = ("numbers", "pairs", "table", "weights", "angles", "pitches", "strokes")  # kinds of lists
 
 _PLACES = {"usual": (1e-3, 5.0), "units": ("mm", "cm")}  # of the barrier along the string
@@ -217,6 +220,12 @@ TABLE = (
         "preset.",
         0.0, "dB", -60.0, 24.0,
     ),
+    Key(
+        "bend", "cents",
+        "How much higher all strings sound than their keys say, as where a finger pulls them or a key presses on them: "
+        "for a map.",
+        0.0, "cents", -FURTHEST, FURTHEST,
+    ),
     _number("release", "s", (1e-3, 60.0), 0.3, "Time in which a string falls by 60 dB once its key is let go."),
     Key(
         "tuning", "tuning",
@@ -265,21 +274,40 @@ TABLE = (
     ),
     Key(
         "map.source", "source",
-        "What moves a key of the preset, in a list of such things: pressure (of the channel), the wheel (cc1), or any "
-        "other controller that is no pedal, such as cc74. Of cc7, cc11 and cc10 what is mapped is no longer the "
-        "channel's volume, expression or pan.",
+        "What moves a key of the preset, in a list of such things: pressure (of a note's own key, where the keyboard "
+        "tells, else of the channel), the wheel (cc1), or any other controller that is no pedal, such as cc74. Of cc7, "
+        "cc11 and cc10 what is mapped is no longer the channel's volume, expression or pan.",
         required=True,
     ),
     Key(
         "map.to", "choice",
         "The key that it moves. Until it first moves, the preset's own value holds. "
-        f"{' and '.join(p.key for p in PARAMETERS.values() if not p.smoothing)} count from the next pluck on.",
+        f"{', '.join(p.key for p in PARAMETERS.values() if not p.smoothing)} count from the next pluck on.",
         choices=tuple(PARAMETERS), required=True,
     ),
     Key(
         "map.range", "span",
         "[value at 0, value at full], in the unit of that key and within its range; the second may be the lower one.",
         required=True,
+    ),
+    _number(
+        "strum.spread", "s", (0.0, WIDEST_STRUM), Strum.spread,
+        "Keys of a chord are struck one after the other, by one hand: from one string to the next. The first one that "
+        "comes sounds at once.",
+        usual=(0.0, WIDEST_STRUM), units=("ms",),
+    ),
+    _number(
+        "strum.window", "s", (0.0, LATEST), Strum.window, "Keys that come so soon after the first one are its chord.",
+        usual=(0.0, LATEST), units=("ms",),
+    ),
+    _choice(
+        "strum.order", ORDERS, Strum.order,
+        "down: from the lowest string on. up: from the highest on. alternate: to and fro, and down after a pause of a "
+        "second.",
+    ),
+    Key(
+        "strum.accent", "whole", "How much softer each further string is struck, in steps of velocity; below 0 harder.",
+        Strum.accent, low=-MOST_ACCENT, high=MOST_ACCENT,
     ),
     Key(
         "drone.order", "strokes",

@@ -54,6 +54,7 @@ class _Gathering:
         law, pulse, onset = self.preset.velocity, own.pulse, own.course.onset
         force = first.pulse.force * power(self.loud, law.force)
         force *= own.course.force * pulse.force / (first.pulse.force or 1.0)
+        force *= self.preset.assembly.drawn(own.course) if self.preset.assembly else 1.0
         lasting = max(first.pulse.duration * power(self.loud, law.duration), 2.0 / self.rate)
         lasting *= pulse.duration / first.pulse.duration
         at, angle = pulse.position * own.bare.string.length, own.bare.struck
@@ -63,6 +64,8 @@ class _Gathering:
                     thrown = len(self.hammers)
                     self.hammers.append(Hammer(mass, force, start=onset))
                 self.add(self.lay(own, Blow(at, thrown, felt, angle)))
+            case Plucking() if force == 0.0:
+                self.add(self.lay(own))
             case Plucking(by=by, tip=tip, damping=damping):
                 way = Travel(by, onset, lasting, onset + 3.0 * lasting)
                 self.add(self.lay(own, Finger(at, tip, way, force, damping, 0.0, angle)))

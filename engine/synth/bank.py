@@ -23,6 +23,7 @@ from engine.physics.network.weaving import Writers
 from engine.physics.problem import Problem
 from engine.preset.loader import Preset
 from engine.preset.parameters import PARAMETERS, SMOOTHING
+from engine.preset.strum import ORDERS
 from engine.preset.tuning import Tuning
 from engine.synth import circuit, decimate, memory, output, room, strings, strips, zones
 from engine.synth.audition import loudness
@@ -164,7 +165,7 @@ def _design_together(setup: Setup, only: Collection[int] | None, loud: NDArray[n
     dear = spend_together(list(designs.values()), setup.polyphony + memory.SPARE_VOICES, around)
     found = Designed(rows, own, resting, silent, dear, setup.polyphony)
     if loud is None and designs:
-        played = lay_out(setup._replace(preset=replace(preset, room=None)), found)
+        played = lay_out(setup._replace(preset=replace(preset, room=None, strum=None, bend=0.0)), found)
         played_keys = [number for number in designs if number < KEYS]
         lacking = loudness(played.address, played.reset, played_keys, setup.sample_rate, setup.channels)
         rows.gain = db_to_gain(lacking + preset.gain)
@@ -224,8 +225,9 @@ def lay_out(setup: Setup, designed: Designed) -> Bank:
         gain, rate = float(designed.keys.gain[0]), setup.sample_rate * setup.oversample
         largest = int(words[:, 1].max())
         joint = lay_joint(arena, writers, preset, rate, designed.strings, slots, longest, gain, largest)
-    around = start + next(part.offset for part in fields_of(Machine) if part.name == "room")
-    writers.append(lay(arena, room.Echoes, around, **room.design(preset.room, setup.sample_rate)))
+    places = {part.name: start + part.offset for part in fields_of(Machine)}
+    writers.append(lay(arena, room.Echoes, places["room"], **room.design(preset.room, setup.sample_rate)))
+    writers.append(lay(arena, memory.Hand, places["hand"], **_hand(preset, setup.sample_rate)))
     key_words = np.zeros_like(words)
     write = lay(
         arena,
@@ -283,10 +285,21 @@ def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, Any]:
         "wiring": circuit.design(preset.circuit, rate),
         "force_power": preset.velocity.force,
         "duration_power": preset.velocity.duration,
+        "bend": preset.bend,
+        "registers": preset.assembly.registers if preset.assembly else np.ones(memory.REGISTERS),
         "glide": 1.0 - exp(-memory.GLIDE / (SMOOTHING * sample_rate)),
         "fade": 1.0 / (FADE_TIME * rate),
         "turn": max(round(strips.TURN * sample_rate), 1) * setup.oversample,
     }
+
+
+def _hand(preset: Preset, sample_rate: float) -> dict[str, Any]:
+    """By the fields of Hand: how chords are struck, if string after string."""
+    s = preset.strum
+    if s is None:
+        return {"strums": 0}
+    window, order = round(s.window * sample_rate), ORDERS.index(s.order)
+    return {"strums": 1, "order": order, "accent": s.accent, "window": window, "spread": s.spread}
 
 
 def _channels() -> Rows[memory.Channel]:

@@ -87,7 +87,7 @@ def begin(m: Machine, v: int) -> None:
     body.channel = m.voices[v].channel
     if j.awake == 0:
         j.awake, j.calm, j.most = 1, 0, 0.0
-        body.gain = body.next_gain = aimed(m, body.channel, TO_GAIN)
+        body.gain = body.next_gain = aimed(m, m.slots, TO_GAIN)
         body.moving = body.rising = 0
         strips.begin(m, m.slots)
     else:
@@ -103,7 +103,7 @@ def move(m: Machine, v: int) -> None:
     """One step of what a voice, or the body, glides in."""
     voice = m.voices[v]
     if v == m.slots:
-        gain = aimed(m, voice.channel, TO_GAIN)
+        gain = aimed(m, v, TO_GAIN)
         voice.gain = voice.next_gain
         voice.next_gain = nearer(voice.gain, gain, m.glide, SETTLED * gain)
         voice.moving = voice.moving if voice.gain != gain else 0
@@ -211,10 +211,11 @@ def push(m: Machine, j: Joint, v: int, steps: int) -> None:
         if age < 0:
             continue
         for n in range(c.strands.size):
-            if c.kind[n] == PULSED:
+            if c.kind[n] == PULSED and c.drawn[p, n] > 0.0:
                 # The force at the very onset is zero: a note's first step is the one after, so it sounds at once.
                 since = age + 1.0 - c.onset[n]
-                add_pulse(m.shape, voice.forces[p] * c.share[n], length * c.lasting[n], since, sums[row + n, :steps])
+                force = voice.forces[p] * c.share[n] * c.drawn[p, n]
+                add_pulse(m.shape, force, length * c.lasting[n], since, sums[row + n, :steps])
         ages[p] = age + steps if age + steps < length * c.longest + c.latest else -1
         going |= ages[p] >= 0
     if not going:

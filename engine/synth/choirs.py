@@ -30,7 +30,7 @@ from engine.preset.playing import HEARD
 from engine.preset.tuning import Tuning
 from engine.synth.intonation import touched
 from engine.synth.keys import BAND, cut, of_key
-from engine.synth.memory import HIT, PULSED, TAKEN, Choir
+from engine.synth.memory import HIT, PULSED, PULSES, TAKEN, Choir
 from engine.synth.network_string import MOST_COURSES, ChoirDesign
 
 LATER = 1e12  # s: when a damper comes that nobody lets down
@@ -303,6 +303,8 @@ def _choir(strings: list[Sounded], found: list[list[Meeting]], places: list[int]
         "onset": onset,
         "share": np.array([own.course.force * own.pulse.force / scale for own in strings]),
         "lasting": lasting,
+        "register": np.array([own.course.register for own in strings]),
+        "drawn": np.ones((PULSES, len(strings))),
         "position": np.array([own.pulse.position for own in strings]),
         "point": np.array([_number(points, lambda p: p.slip < inf) for points in found]),
         "hammer": np.array([_hitting(strings, own) if kind == HIT else NOBODY for own, kind in zip(strings, kinds)]),

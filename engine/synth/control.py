@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine import messages as midi
 from engine.compiled import native
-from engine.synth import bridged, frets, room, strips
+from engine.synth import bridged, frets, room, strips, strum
 from engine.synth.memory import (
     CHANNELS,
     ENDS,
@@ -28,11 +28,16 @@ def obey(m: Machine, message: int) -> None:
     kind, channel = midi.kind(message), midi.channel(message)
     first, second = midi.first(message), midi.second(message)
     if midi.begins_note(message):
-        note_on(m, channel, first, second)
+        if not strum.enter(m, channel, first, second):
+            note_on(m, channel, first, second)
     elif midi.ends_note(message):
-        note_off(m, channel, first, second if kind == midi.NOTE_OFF and second > 0 else frets.MODERATE)
+        lifted = second if kind == midi.NOTE_OFF and second > 0 else frets.MODERATE
+        if not strum.let_go(m, channel, first, lifted):
+            note_off(m, channel, first, lifted)
     elif kind == midi.CONTROL:
         control(m, channel, first, second)
+    elif kind == midi.KEY_PRESSURE:
+        press(m, channel, first, second)
     elif kind == midi.PRESSURE:
         m.channels[channel].position[PRESSURE] = first
         stir(m, channel)
@@ -50,6 +55,16 @@ def retune(m: Machine, key: int, code: int, at_once: int) -> None:
     for v in range(m.slots):
         if at_once and m.voices[v].state != FREE and m.voices[v].key == key:
             m.voices[v].tuned = departure(m, key)
+            set_moving(m, v)
+
+
+@native
+def press(m: Machine, channel: int, key: int, value: int) -> None:
+    """How hard a key is pressed: from now on its note has this in place of the channel's pressure."""
+    for v in range(m.slots):
+        voice = m.voices[v]
+        if (voice.state == HELD or voice.state == RELEASED) and voice.key == key and voice.channel == channel:
+            voice.pressed = 1 + value
             set_moving(m, v)
 
 
@@ -77,7 +92,7 @@ def note_on(m: Machine, channel: int, key: int, velocity: int) -> None:
     if chosen >= 0:
         if line:
             slurred = frets.reach(m, chosen, place, key, channel)
-        m.voices[chosen].state = HELD
+        m.voices[chosen].state, m.voices[chosen].pressed = HELD, 0
         m.voices[chosen].tuned = departure(m, key)
         set_moving(m, chosen)
     else:
@@ -92,6 +107,22 @@ def note_on(m: Machine, channel: int, key: int, velocity: int) -> None:
         pluck(m, chosen, velocity)
     if m.joint:
         bridged.begin(m, chosen)
+
+
+@native
+def strike_due(m: Machine) -> None:
+    """What is due of chords that are struck string after string, and the ends that follow."""
+    r = strum.whose_turn(m)
+    while r >= 0:
+        row = m.waiting[r]
+        channel, key, lifted = row.channel, row.key, row.lifted
+        if row.chord == strum.STRUCK:
+            strum.forget(m, r)
+            note_off(m, channel, key, lifted)
+        else:
+            strum.forget_ends(m, channel, key)
+            note_on(m, channel, key, strum.strike(m, strum.whose_turn(m)))
+        r = strum.whose_turn(m)
 
 
 @native
@@ -177,7 +208,7 @@ def control(m: Machine, channel: int, number: int, value: int) -> None:
                 reset_controllers(m.channels[other])
         for v in range(m.slots):
             if hears(m, m.voices[v].channel, channel):
-                m.voices[v].sostenuto = 0
+                m.voices[v].sostenuto = m.voices[v].pressed = 0
     elif number >= midi.ALL_NOTES_OFF:
         let_go(m, channel)
     if moves_strings(m, number):
@@ -210,6 +241,7 @@ def set_parameter(m: Machine, channel: int, number: int, value: int) -> None:
 def begin_anew(m: Machine, manager: int, reach: int) -> None:
     """Let go all keys of channels up to so far from a manager: who held them has another channel now."""
     frets.let_go(m, manager - reach, manager + reach)
+    strum.drop(m, manager - reach, manager + reach)
     for v in range(m.slots):
         voice = m.voices[v]
         if abs(voice.channel - manager) <= reach:
@@ -225,6 +257,7 @@ def let_go(m: Machine, channel: int) -> None:
     for other in range(CHANNELS):
         if hears(m, other, channel):
             frets.let_go(m, other, other)
+            strum.drop(m, other, other)
     for v in range(m.slots):
         voice = m.voices[v]
         if voice.state == HELD and hears(m, voice.channel, channel):
@@ -245,6 +278,9 @@ def moves_strings(m: Machine, number: int) -> bool:
 @native
 def silence(m: Machine, channel: int) -> None:
     """Have every voice of a channel and its zone fade out now, whatever the pedals say; with the last one, the room."""
+    for other in range(CHANNELS):
+        if hears(m, other, channel):
+            strum.drop(m, other, other)
     for v in range(m.slots):
         if hears(m, m.voices[v].channel, channel) and m.voices[v].state != FREE:
             m.voices[v].state = FADING
@@ -257,11 +293,12 @@ def silence(m: Machine, channel: int) -> None:
 
 @native
 def take_events(m: Machine) -> None:
-    """Obey everything that is due, and in its turn what a full ring could not hold."""
+    """Obey everything that is due, and in its turn what a full ring could not hold; then a chord's turns are known."""
     while head(m.ring) <= m.clock:
         take_late(m)  # flags are up before what comes after them is queued: they must not end a later note
         obey(m, take(m.ring))
     take_late(m)
+    strike_due(m)
 
 
 @native

@@ -168,7 +168,7 @@ def fall_back(m: Machine, v: int, line: Fingerboard, last: int, velocity: int) -
     if m.voices[v].place != line.places[last]:
         move(m, v, line.places[last])
     m.voices[v].key, m.voices[v].channel = line.keys[last], line.channels[last]
-    m.voices[v].tuned = departure(m, line.keys[last])
+    m.voices[v].tuned, m.voices[v].pressed = departure(m, line.keys[last]), 0
     blow(m, v, length, velocity)
 
 

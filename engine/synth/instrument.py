@@ -172,7 +172,8 @@ class Instrument:
     @property
     def silent(self) -> bool:
         """No voice sounds, nothing that voices stand on or are in rings, and no event waits."""
-        return not self._waiting and not (self.machine.voices.state != FREE).any() and not self._bank.rings
+        m = self.machine
+        return not self._waiting and not m.hand.waiting and not (m.voices.state != FREE).any() and not self._bank.rings
 
     def report(self) -> dict[str, int]:
         """Counts since the last reset."""

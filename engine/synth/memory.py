@@ -10,6 +10,7 @@ from __future__ import annotations
 from engine import messages as midi
 from engine.layout import Cube, IntegerRows, Integers, Matrix, Rows, Singles, Vector, inside, record
 from engine.opened import at
+from engine.preset import assembly
 from engine.synth import circuit, decimate, output
 from engine.synth.room import Echoes
 
@@ -63,6 +64,7 @@ class Voice:
     channel: int
     born: int
     sostenuto: int
+    pressed: int  # 1 + how hard its own key is pressed, or 0 if nobody has said
     moving: int  # 0, or 1 + the remainder of the clock by GLIDE at which it takes its steps, which is an event's
     forced: int  # 1 while a pluck lasts, 2 until the next look after something has worked on it
     calm: int  # looks in a row
@@ -144,6 +146,45 @@ class Late:
     losses: IntegerRows = inside(CHANNELS, ENDS)
 
 
+REGISTERS = len(assembly.REGISTERS)
+AT_HAND = 32  # keys of chords that may wait at a time
+DOWN, UP, ALTERNATE = range(3)  # ways of a hand that strums
+
+
+@record
+class Hand:
+    """What strikes chords string after string (strum.py), the present chord, and how many rows wait."""
+
+    strums: int  # 0: keys sound as they come
+    order: int  # DOWN | UP | ALTERNATE
+    accent: int
+    window: int  # samples
+    spread: float  # s
+    waiting: int
+    chord: int  # its number; 0: there was none yet
+    first: int  # the sample of its first key
+    struck: int  # how many of its keys have been
+    latest: int  # the sample of the last of them
+    way: int  # 1: upwards in pitch
+    turned: int  # the way of the last stroke over several strings, or 0
+    swung: int  # the sample on which that began
+
+
+@record
+class Waiting:
+    """A key of a chord that waits its turn; or, let go before that, the end of its note."""
+
+    key: int
+    channel: int
+    velocity: int
+    lifted: int  # velocity of its release
+    arrived: int  # samples: when it came,
+    released: int  # was let go, if it was,
+    due: int  # and what it waits for
+    turn: int  # of its chord
+    chord: int
+
+
 PULSED, HIT, TAKEN = range(3)  # what sounds a string: a force over time, a hammer, or a finger that lets it slip
 
 
@@ -156,6 +197,8 @@ class Choir:
     onset: Vector  # steps after the key
     share: Vector  # of what the key's velocity makes: a force (N), or a hammer's speed (m/s)
     lasting: Vector  # of the key's duration
+    register: Integers  # that has to be drawn for it to be plucked, from 1 on; or 0
+    drawn: Matrix  # [PULSES, strings]: how far it was for each pluck
     position: Vector  # where each is struck, of its length
     point: Integers  # of a finger that takes it; or NOBODY
     hammer: Integers  # of this choir's, or NOBODY
@@ -257,6 +300,8 @@ class Machine:
     rate: float  # Hz, of the model
     force_power: float
     duration_power: float
+    bend: float  # cents by which all strings sound higher where nobody moves that
+    registers: Vector = inside(REGISTERS)  # how far each is drawn where nobody moves it
     glide: float  # share of the way that is left, each step
     fade: float  # 1/steps
     turn: float  # steps
@@ -265,6 +310,8 @@ class Machine:
     meters: Meters
     ring: Ring
     late: Late
+    hand: Hand
+    waiting: Rows[Waiting] = inside(AT_HAND)
     channels: Rows[Channel] = inside(CHANNELS)
     tuned: Integers = inside(KEYS)  # where MIDI's tuning standard has each key, in 2^-14 semitones, or AS_DESIGNED
     keys: Rows[KeyRow]  # of all keys, then further places of some

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from engine.preset.assembly import REGISTERS
 from engine.preset.parameters import PARAMETERS
 
 
@@ -23,3 +24,6 @@ TO_POSITION = _target("excitation.position")
 TO_DURATION = _target("excitation.duration")
 TO_LOSS = _target("string.loss.s0")
 TO_GAIN = _target("gain")
+TO_BEND = _target("bend")
+TO_SPREAD = _target("strum.spread")
+TO_FIRST, TO_SECOND, TO_THIRD, TO_FOURTH = (_target(f"registers.{name}") for name in REGISTERS)

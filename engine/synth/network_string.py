@@ -29,7 +29,19 @@ from engine.physics.network.metered import moving, stored, strained
 from engine.physics.problem import Pickup
 from engine.physics.string import Array
 from engine.synth import modal_string
-from engine.synth.memory import FREE, HIT, TAKEN, TO_STRINGS, Choir, Joint, Machine, choir, joint_at
+from engine.synth.memory import (
+    FREE,
+    HIT,
+    PULSES,
+    REGISTERS,
+    TAKEN,
+    TO_STRINGS,
+    Choir,
+    Joint,
+    Machine,
+    choir,
+    joint_at,
+)
 from engine.synth.passing import summed
 from engine.vectors import PADDING
 
@@ -82,11 +94,14 @@ def consistent(string: ChoirParts, pickups: int, columns: int) -> bool:
         return False
     own = seen(Choir, start)
     count, directions = own.strands.size, columns - pickups
-    each = (own.kind, own.onset, own.share, own.lasting, own.position, own.point, own.hammer, own.felt, own.damped)
+    each = (own.register, own.kind, own.onset, own.share, own.lasting, own.position, own.point, own.hammer)
+    each += (own.felt, own.damped)
     hammers = own.mobility.size
     if not 1 <= count <= MOST_COURSES or {array.size for array in each} != {count}:
         return False
     if not count <= hammers == own.weight.size == own.height.size:
+        return False
+    if own.drawn.shape != (PULSES, count) or not np.isin(own.register, range(REGISTERS + 1)).all():
         return False
     if (own.met.shape, own.purse.shape, own.landing.size) != ((2 * count, 4), (count, 3), 2):
         return False
@@ -357,8 +372,8 @@ def strike_at(m: Machine, v: Any, position: Any) -> None:
 
 
 @native
-def excite(m: Machine, v: Any, strength: Any, length: Any) -> None:
-    """Throw the hammers, and have fingers take the strings, whose key was struck with such a strength."""
+def excite(m: Machine, v: Any, p: Any, strength: Any, length: Any) -> None:
+    """Throw the hammers, and have fingers take the strings, whose key was struck with such a strength: its pluck p."""
     j, c = joint(m), of_voice(m, v)
     i = island(address(m) + j.island)
     now = i.bridge.clock[0]
@@ -368,10 +383,10 @@ def excite(m: Machine, v: Any, strength: Any, length: Any) -> None:
             if c.hammer[n] == n:
                 b.flying[h], b.begin[h] = WAITING, now + c.onset[n]
                 b.speed[h] = strength * c.share[n] * (1.0 / i.per_second)
-        elif c.kind[n] == TAKEN:
+        elif c.kind[n] == TAKEN and c.drawn[p, n] > 0.0:
             s, k = at_place(c, n), c.point[n]
             set_out(s, k, now + c.onset[n], length * c.lasting[n])
-            s.points.slip[k] = strength * c.share[n]
+            s.points.slip[k] = strength * c.share[n] * c.drawn[p, n]
             if s.points.partner[k] != NOBODY:
                 set_out(s, s.points.partner[k], now + c.onset[n], length * c.lasting[n])
 

@@ -16,6 +16,7 @@ from engine.synth.crossing import leaves
 from engine.synth.memory import FADING, FREE, TICK, Machine, machine
 from engine.synth.ring import head
 from engine.synth.strips import add
+from engine.synth.strum import next_due
 from engine.synth.voices import look, perform
 
 
@@ -50,7 +51,7 @@ def next_span(m: Machine, most: int) -> int:
     if clock % TICK == 0 and m.idle == 0:
         look_around(m)
     # An event that comes in just now, too late, waits for the next span.
-    span = max(min(most, TICK - clock % TICK, head(m.ring) - clock), 1)
+    span = max(min(most, TICK - clock % TICK, head(m.ring) - clock, next_due(m) - clock), 1)
     if m.idle == 0:
         segment(m, span)
         mix(m, span * m.oversample)

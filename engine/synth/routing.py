@@ -13,7 +13,19 @@ from engine import messages as midi
 from engine.compiled import guarded, load_acquire, native, store_release
 from engine.synth.control import obey
 from engine.synth.idle import adopt
-from engine.synth.memory import ABSENT, ARRIVED, CHANNELS, PARTS, PLAYING, PROGRAMS, RING_SIZE, Desk, desk, machine
+from engine.synth.memory import (
+    ABSENT,
+    ARRIVED,
+    CHANNELS,
+    PARTS,
+    PLAYING,
+    PROGRAMS,
+    RING_SIZE,
+    Desk,
+    Machine,
+    desk,
+    machine,
+)
 from engine.synth.ring import NEVER, head, push
 from engine.synth.takeover import covers, take_over
 
@@ -45,9 +57,15 @@ def awaited(d: Desk, s: int) -> bool:
     for p in range(PARTS):
         if d.parts[p].state[0] == PLAYING and d.parts[p].heir < d.parts[s].heir:
             elder = machine(d.parts[p].machine)
-            if head(elder.ring) != NEVER or not covers(machine(d.parts[s].machine), elder):
+            if waits(elder) or not covers(machine(d.parts[s].machine), elder):
                 return False
     return True
+
+
+@native
+def waits(m: Machine) -> bool:
+    """Whether anything is still to be obeyed, or struck."""
+    return head(m.ring) != NEVER or m.hand.waiting > 0
 
 
 @native
@@ -143,7 +161,7 @@ def routed(d: Desk, s: int) -> bool:
 def idle(where: int) -> bool:
     """Nothing of the instrument sounds, not even its filters, and nothing waits to be obeyed."""
     m = machine(where)
-    return m.idle == 1 and head(m.ring) == NEVER
+    return m.idle == 1 and not waits(m)
 
 
 @guarded

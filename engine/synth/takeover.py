@@ -98,7 +98,7 @@ def go_on(new: Machine, w: int, old: Machine, v: int) -> None:
     new.idle = new.quiet = 0
     room.wake(new.room)
     mine.state, mine.key, mine.place, mine.channel = theirs.state, theirs.key, place, theirs.channel
-    mine.born, mine.sostenuto, mine.calm = theirs.born, theirs.sostenuto, 0
+    mine.born, mine.sostenuto, mine.calm, mine.pressed = theirs.born, theirs.sostenuto, 0, theirs.pressed
     mine.forced = theirs.forced if theirs.forced else 2  # what comes now is a hand's work, and no uprising
     for p in range(PULSES):
         mine.ages[p], mine.forces[p], mine.lengths[p] = theirs.ages[p], theirs.forces[p], theirs.lengths[p]

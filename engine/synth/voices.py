@@ -17,13 +17,26 @@ from engine.synth.memory import (
     FREE,
     GLIDE,
     HELD,
+    PRESSURE,
     PULSES,
     RELEASED,
     UNMOVED,
     KeyRow,
     Machine,
 )
-from engine.synth.movable import TO_DURATION, TO_GAIN, TO_HEIGHT, TO_LOSS, TO_POSITION, Target
+from engine.synth.movable import (
+    TO_BEND,
+    TO_DURATION,
+    TO_FIRST,
+    TO_FOURTH,
+    TO_GAIN,
+    TO_HEIGHT,
+    TO_LOSS,
+    TO_POSITION,
+    TO_SECOND,
+    TO_THIRD,
+    Target,
+)
 
 SILENCE = 1e-10  # of the most kinetic energy a note had: 100 dB down
 CALM = 32  # looks in a row at a string so slow; a string that swings is slow only where it turns round
@@ -39,15 +52,15 @@ def begin(m: Machine, v: int, place: int, key: int, channel: int) -> None:
     m.idle = 0
     room.wake(m.room)
     voice.state, voice.key, voice.place, voice.channel = HELD, key, place, channel
-    voice.sostenuto = voice.forced = voice.calm = voice.rising = 0
+    voice.sostenuto = voice.forced = voice.calm = voice.rising = voice.pressed = 0
     for p in range(PULSES):
         voice.ages[p] = -1
     voice.tuned = departure(m, key)
-    voice.semitones = zones.bend(m, channel) + voice.tuned
+    voice.semitones = aimed_pitch(m, v)
     # A barrier that would press on the string goes on from where it touches: in no time it would be a blow.
     voice.damping, voice.lift = 0.0, 0.0
-    voice.next_lift = min(aimed(m, channel, TO_HEIGHT), string.gap)
-    voice.gain = voice.next_gain = aimed(m, channel, TO_GAIN)
+    voice.next_lift = min(aimed(m, v, TO_HEIGHT), string.gap)
+    voice.gain = voice.next_gain = aimed(m, v, TO_GAIN)
     voice.fade, voice.energy, voice.peak = 1.0, 0.0, 0.0
     voice.tension = bent(string, voice.semitones)
     strips.begin(m, v)
@@ -107,15 +120,30 @@ def work_on(m: Machine, v: int) -> None:
 
 
 @native
-def aimed(m: Machine, channel: int, target: Target) -> float:
-    """What the channel's controllers make of a mapped parameter."""
+def aimed(m: Machine, v: int, target: Target) -> float:
+    """What the controllers of a voice's channel, and its key's pressure, make of a mapped parameter."""
+    return asked(m, m.voices[v].channel, m.voices[v].pressed, target)
+
+
+@native
+def asked(m: Machine, channel: int, pressed: int, target: Target) -> float:
+    """The same of a channel, and of a key that is pressed (Voice.pressed)."""
     value, maps = target.neutral, m.maps
     for r in range(maps.size):
         if maps[r].target == target.number:
             at = zones.position(m, channel, maps[r].controller)
+            if pressed and maps[r].controller == PRESSURE:
+                at = pressed - 1.0
             if at != UNMOVED:
                 value = maps[r].low + (maps[r].high - maps[r].low) * at / 127.0
     return value
+
+
+@native
+def aimed_pitch(m: Machine, v: int) -> float:
+    """Semitones above the key: by wheels, by its tuning, by what is mapped to the bend."""
+    voice = m.voices[v]
+    return zones.bend(m, voice.channel) + voice.tuned + 0.01 * (m.bend + aimed(m, v, TO_BEND))
 
 
 @native
@@ -126,17 +154,17 @@ def aimed_damping(m: Machine, v: int) -> float:
     if voice.state == RELEASED and voice.sostenuto == 0:
         pedal = zones.pressed(m, voice.channel, midi.SUSTAIN) / 127.0
         damping = key.release * (1.0 - pedal) * (1.0 - pedal)
-    return max(damping + aimed(m, voice.channel, TO_LOSS), key.mildest)
+    return max(damping + aimed(m, v, TO_LOSS), key.mildest)
 
 
 @native
 def pluck(m: Machine, v: int, velocity: int) -> None:
     """What sounds a string, on top of whatever it does."""
-    key, moved = m.keys[m.voices[v].place], aimed(m, m.voices[v].channel, TO_POSITION)
+    key, moved = m.keys[m.voices[v].place], aimed(m, v, TO_POSITION)
     at = key.position if moved == 1.0 else min(max(moved * key.position, EDGE), 1.0 - EDGE)
     p = strike(m, v, velocity, 1.0, at)
     if m.joint:
-        network_string.excite(m, v, m.voices[v].forces[p], m.voices[v].lengths[p])
+        network_string.excite(m, v, p, m.voices[v].forces[p], m.voices[v].lengths[p])
 
 
 @native
@@ -154,22 +182,43 @@ def strike(m: Machine, v: int, velocity: int, share: float, at: float) -> int:
     loud = velocity * 0.01
     soft = 1.0 - 0.4 * (zones.pressed(m, channel, midi.SOFT) >= 64)
     force = share * key.force * power(loud, m.force_power) * soft
-    duration = key.duration * aimed(m, channel, TO_DURATION) * power(loud, m.duration_power) / soft
+    duration = key.duration * aimed(m, v, TO_DURATION) * power(loud, m.duration_power) / soft
     voice.forces[oldest] = force
     voice.lengths[oldest] = max(duration * m.rate, 2.0)
     ages[oldest] = 0
     voice.forced = 1
+    if m.joint:
+        draw(m, v, oldest)
     strings.strike_at(m, v, at)
     return oldest
+
+
+@native
+def draw(m: Machine, v: int, p: int) -> None:
+    """Which strings a pluck meets: those whose register is drawn as it begins."""
+    c = network_string.of_voice(m, v)
+    for n in range(c.strands.size):
+        if c.register[n]:
+            moved = m.registers[c.register[n] - 1] + by_register(m, v, c.register[n])
+            c.drawn[p, n] = min(max(moved, 0.0), 1.0)
+
+
+@native
+def by_register(m: Machine, v: int, register: int) -> float:
+    """How much further a register is drawn than the preset says."""
+    if register == 1:
+        return aimed(m, v, TO_FIRST)
+    if register == 2:
+        return aimed(m, v, TO_SECOND)
+    return aimed(m, v, TO_THIRD) if register == 3 else aimed(m, v, TO_FOURTH)
 
 
 @native
 def glide(m: Machine, v: int) -> None:
     """One step of tension, damping, barrier height and gain towards where the player wants them."""
     voice, share = m.voices[v], m.glide
-    channel = voice.channel
-    semitones, damping = zones.bend(m, channel) + voice.tuned, aimed_damping(m, v)
-    height, gain = aimed(m, channel, TO_HEIGHT), aimed(m, channel, TO_GAIN)
+    semitones, damping = aimed_pitch(m, v), aimed_damping(m, v)
+    height, gain = aimed(m, v, TO_HEIGHT), aimed(m, v, TO_GAIN)
     moving, retuned = 0, 0
     if voice.semitones != semitones:
         moving, retuned = 1, 1

@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from math import inf, log10
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,10 +17,12 @@ from hypothesis import strategies as st
 
 from engine.errors import PresetError
 from engine.physics.string import Loss
+from engine.preset.assembly import Assembly
 from engine.preset.loader import Preset, load_preset
 from engine.preset.parameters import ADDED, IN_DECIBELS, MULTIPLIED, PARAMETERS, SMOOTHING, Parameter
 from engine.preset.playing import Controller
 from engine.preset.schema import KEYS, render_text
+from engine.preset.strum import Strum
 
 ROOT = Path(__file__).parents[2]
 STRING = {"string": {"length": 1.0, "density": 1e-3, "tension": 100.0}}
@@ -39,6 +42,12 @@ def of_its_own(parameter: Parameter, value: float) -> Preset:
     return load_preset(BARRED, {parameter.key: value})
 
 
+def having(parameter: Parameter) -> dict[str, Any]:
+    """A preset that has what the parameter needs."""
+    needed = {"strum": {"order": "up"}, "registers": {"second": 0.5}}
+    return BARRED | {group: needed[group] for group in [parameter.needs] if group in needed}
+
+
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
@@ -50,6 +59,12 @@ def test_a_row_is_known_by_its_number_and_by_nothing_else() -> None:
         2: "excitation.duration",
         3: "string.loss.s0",
         4: "gain",
+        5: "strum.spread",
+        6: "registers.first",
+        7: "registers.second",
+        8: "registers.third",
+        9: "registers.fourth",
+        10: "bend",
     }
     assert len({p.name for p in PARAMETERS.values()}) == len(PARAMETERS)
 
@@ -57,7 +72,7 @@ def test_a_row_is_known_by_its_number_and_by_nothing_else() -> None:
 @every
 def test_a_row_is_a_key_with_a_range(parameter: Parameter) -> None:
     key = KEYS[parameter.key]
-    assert key.kind in ("number", "level")
+    assert key.kind in ("number", "level", "cents")
     assert -float("inf") < key.low < key.high < float("inf")
     assert not parameter.needs or any(name.startswith(f"{parameter.needs}.") for name in KEYS)
     assert parameter.effect.endswith(".")
@@ -108,7 +123,9 @@ def test_the_ends_of_a_map_come_back(parameter: Parameter, data: st.DataObject) 
 def test_a_map_takes_every_value_of_its_key(parameter: Parameter, data: st.DataObject) -> None:
     low, high = data.draw(values(parameter)), data.draw(values(parameter))
     item = {"source": "wheel", "to": parameter.key, "range": [low, high]}
-    assert load_preset(BARRED | {"map": [item]}).controllers == (Controller("cc1", parameter.key, low, high),)
+    assert load_preset(having(parameter) | {"map": [item]}).controllers == (
+        Controller("cc1", parameter.key, low, high),
+    )
 
 
 @every
@@ -118,7 +135,7 @@ def test_what_is_out_of_range_is_refused(parameter: Parameter) -> None:
         fine = 0.5 * (key.low + key.high)
         for span in ([wrong, fine], [fine, wrong]):
             with pytest.raises(PresetError, match=r"map\.0\.range"):
-                load_preset(BARRED | {"map": [{"source": "wheel", "to": parameter.key, "range": span}]})
+                load_preset(having(parameter) | {"map": [{"source": "wheel", "to": parameter.key, "range": span}]})
 
 
 @every
@@ -143,21 +160,28 @@ def test_what_is_replaced_brings_its_own_value() -> None:
         barrier=replace(problem.barrier, height=1e-3),
         excitation=replace(problem.excitation, position=0.5, duration=4e-3),
     )
-    changed = replace(preset, problem=other, gain=-6.0)
+    drawn = Assembly((), registers=(1.0, 0.25, 1.0, 0.0))
+    changed = replace(preset, problem=other, gain=-6.0, strum=Strum(0.2), assembly=drawn, bend=25.0)
     assert {key: p.own(changed) for key, p in PARAMETERS.items()} == {
         "barrier.height": 1e-3,
         "excitation.position": 0.5,
         "excitation.duration": 4e-3,
         "string.loss.s0": 2.0,
         "gain": -6.0,
+        "strum.spread": 0.2,
+        "registers.first": 1.0,
+        "registers.second": 0.25,
+        "registers.third": 1.0,
+        "registers.fourth": 0.0,
+        "bend": 25.0,
     }
 
 
 # --- one more ---------------------------------------------------------------------------------------------------------
 
-SIXTH = """\
+ONE_MORE = """\
     Parameter(
-        "contact.damping", 5, "Softness",
+        "contact.damping", 99, "Softness",
         "How much a touch takes from the string.",
         lambda preset: preset.problem.contact.damping, ADDED, needs="barrier",
     ),
@@ -191,7 +215,7 @@ def test_one_row_is_all_that_a_further_one_takes(tmp_path: Path) -> None:
     file = tmp_path / "engine" / "preset" / "parameters.py"
     text = file.read_text(encoding="utf-8")
     assert text.count(")  # fmt: skip\n") == 1
-    file.write_text(text.replace(")  # fmt: skip\n", SIXTH), encoding="utf-8")
+    file.write_text(text.replace(")  # fmt: skip\n", ONE_MORE), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         cwd=tmp_path,

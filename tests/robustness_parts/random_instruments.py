@@ -5,13 +5,13 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from engine.preset.assembly import MANNERS
+from engine.preset.assembly import MANNERS, REGISTERS
 from engine.preset.materials import MATERIALS
 from engine.preset.network_keys import EXCITERS, HAMMER, PLECTRUM
 from engine.preset.scales import SCALES
 from engine.preset.schema import KEYS
 from engine.units import key_to_note
-from robustness_parts.random_presets import number, random_preset
+from robustness_parts.random_presets import number, random_preset, source
 
 MOST = 4  # strings
 
@@ -37,7 +37,24 @@ def random_instrument(chance: Random) -> dict[str, Any]:
     if chance.random() < 0.8:
         preset["body"] = body(chance)
     preset["coupling"] = chance.choice(KEYS["coupling"].choices)
+    drawn = Random(repr(preset))  # the others stay as they were drawn before there were registers
+    if drawn.random() < 0.4:
+        _draw(drawn, preset)
     return preset
+
+
+def _draw(chance: Random, preset: dict[str, Any]) -> None:
+    """Registers, what moves them, and strings that are theirs, where no hammer hits them."""
+    names = [name for name in REGISTERS if chance.random() < 0.7] or [REGISTERS[0]]
+    preset["registers"] = {name: number(chance, f"registers.{name}", 0.1, 1.0) for name in names}
+    preset["map"] = [
+        {"source": source(chance), "to": f"registers.{name}", "range": [0, chance.choice((1, 0.5))]} for name in names
+    ]
+    owners = (preset, *preset.get("strings", ()))
+    hammered = any(owner.get("exciter", {}).get("kind") == HAMMER for owner in owners)
+    for course in [course for owner in owners if not hammered for course in owner.get("courses", ())]:
+        if chance.random() < 0.7:
+            course["register"] = chance.choice(REGISTERS)
 
 
 def _wire(chance: Random) -> dict[str, Any]:

@@ -52,7 +52,21 @@ def random_preset(chance: Random) -> dict[str, Any]:
         preset["tuning"] = f"{played.choice(sorted(NAMED))} on {key_to_note(played.randint(36, 84))}"
     if played.random() < 0.3:
         preset["drone"] = _drone(played)
+    if played.random() < 0.3:
+        preset["strum"] = _strum(played)
+    if played.random() < 0.2:
+        preset["bend"] = played.uniform(-100.0, 100.0)
+    preset["map"] += _later(played, "strum" in preset)
     return preset
+
+
+def _strum(chance: Random) -> dict[str, Any]:
+    return {
+        "spread": number(chance, "strum.spread", 1e-3, 0.1),
+        "window": number(chance, "strum.window", 5e-3, 0.1),
+        "order": chance.choice(KEYS["strum.order"].choices),
+        "accent": chance.randint(-30, 30),
+    }
 
 
 def _drone(chance: Random) -> dict[str, Any]:
@@ -177,7 +191,17 @@ def _map(chance: Random, barrier: bool) -> list[dict[str, Any]]:
         "string.loss.s0": lambda: number(chance, "string.loss.s0", 1e-2, 1e2),
         "gain": lambda: chance.uniform(-60.0, 24.0),
     }
-    targets = [to for to, p in PARAMETERS.items() if chance.random() < 0.6 and (barrier or p.needs != "barrier")]
+    targets = [to for to in ranges if chance.random() < 0.6 and (barrier or PARAMETERS[to].needs != "barrier")]
+    return [{"source": source(chance), "to": to, "range": [ranges[to](), ranges[to]()]} for to in targets]
+
+
+def _later(chance: Random, strum: bool) -> list[dict[str, Any]]:
+    """Of what may move since then."""
+    ranges = {
+        "strum.spread": lambda: number(chance, "strum.spread", 1e-3, 0.1),
+        "bend": lambda: chance.uniform(-300.0, 300.0),
+    }
+    targets = [to for to in ranges if chance.random() < 0.6 and (strum or PARAMETERS[to].needs != "strum")]
     return [{"source": source(chance), "to": to, "range": [ranges[to](), ranges[to]()]} for to in targets]
 
 

@@ -12,6 +12,7 @@ from synth.playing import PLAIN, RATE, TOUCHING, cc, on, render
 from engine.physics.barrier import Barrier, Polynomial
 from engine.physics.problem import Pickup
 from engine.physics.string import Array
+from engine.preset.assembly import REGISTERS
 from engine.preset.loader import load_preset
 from engine.preset.parameters import PARAMETERS, Parameter
 from engine.synth import movable
@@ -24,6 +25,19 @@ OTHER: dict[str, Any] = {  # than what the preset below says
     "excitation.duration": "3 ms",
     "string.loss.s0": 30,
     "gain": "-6 dB",
+    "strum.spread": "40 ms",
+    "registers.first": 0.3,
+    "registers.second": 0,
+    "registers.third": "30 %",
+    "registers.fourth": 0.5,
+    "bend": "35 cents",
+}
+NEEDED: dict[str, dict[str, Any]] = {
+    "strum": {"strum": {"order": "down"}},
+    "registers": {
+        "registers": {"first": 0.9},
+        "courses": [{"register": name, "detuned": n} for n, name in enumerate(REGISTERS)],
+    },
 }
 
 
@@ -35,12 +49,14 @@ def test_the_renderer_asks_for_every_row() -> None:
 @pytest.mark.parametrize("parameter", PARAMETERS.values(), ids=lambda p: p.key)
 def test_what_glides_moves_a_string_that_sounds_and_the_rest_the_next(parameter: Parameter) -> None:
     item = {"source": "wheel", "to": parameter.key, "range": [OTHER[parameter.key]] * 2}
-    inst = Instrument({**PLAIN, **TOUCHING, "barrier": BONE, "map": [item]}, RATE, polyphony=2)
+    needed = NEEDED.get(parameter.needs, {})
+    inst = Instrument({**PLAIN, **TOUCHING, **needed, "barrier": BONE, "map": [item]}, RATE, polyphony=3)
 
     def played(*wheel: int) -> Array:
-        """A note, and another key's half way; the wheel is moved at these samples."""
+        """A note, and a chord of other keys half way; the wheel is moved at these samples."""
         inst.reset()
-        return render(inst, [(0, on(60)), *((at, cc(1, 64)) for at in wheel), (4800, on(67))], 9600)
+        events = [(0, on(60)), *((at, cc(1, 64)) for at in wheel), (4800, on(67)), (4800, on(72))]
+        return render(inst, events, 9600)
 
     still, early, late = played(), played(2400), played(7200)
     assert (early[:2400] == still[:2400]).all()

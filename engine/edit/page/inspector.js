@@ -6,11 +6,11 @@ import { digits } from "./units.js";
 
 const TITLES = {
   "": "The preset", string: "String", "string.loss": "Loss", barrier: "Barrier", contact: "Contact", excitation: "Pluck", exciter: "Exciter",
-  damper: "Damper", ports: "What hangs on it", planes: "Planes", courses: "Courses", strings: "Strings", body: "Body", "body.modes": "The body's modes",
-  "body.plate": "The body's plate", pickups: "Pickups", room: "Room", drone: "Drone", playing: "Playing", velocity: "Velocity", tracking: "From key to key", map: "Controllers",
+  damper: "Damper", ports: "What hangs on it", planes: "Planes", courses: "Courses", registers: "Registers", strings: "Strings", body: "Body", "body.modes": "The body's modes",
+  "body.plate": "The body's plate", pickups: "Pickups", room: "Room", strum: "Strum", drone: "Drone", playing: "Playing", velocity: "Velocity", tracking: "From key to key", map: "Controllers",
 };
 const ORDER = Object.keys(TITLES).filter(Boolean).concat("");
-const ELSEWHERE = { oversample: "playing", polyphony: "playing", gain: "playing", release: "playing", tuning: "playing", phrase: "playing", coupling: "body" };
+const ELSEWHERE = { oversample: "playing", polyphony: "playing", gain: "playing", bend: "playing", release: "playing", tuning: "playing", phrase: "playing", coupling: "body" };
 const OPEN = new Set(["string", "string.loss", "barrier", "contact", "excitation", "pickups", "playing", "strings", "body", "room"]);
 // What is added to a list where there is nothing to copy, beside the schema's own example.
 const ANSWERING =
@@ -124,7 +124,7 @@ class Section {
 
   // Whether a group is nothing that a preset needs.
   canGo() {
-    return this.path.includes(".") ? this.prefix !== "" : ["exciter", "damper", "body", "room", "barrier", "drone"].includes(this.group);
+    return this.path.includes(".") ? this.prefix !== "" : ["exciter", "damper", "body", "room", "barrier", "strum", "registers", "drone"].includes(this.group);
   }
 
   addRow(path, key) {
