@@ -94,8 +94,8 @@ def consistent(string: ChoirParts, pickups: int, columns: int) -> bool:
         return False
     own = seen(Choir, start)
     count, directions = own.strands.size, columns - pickups
-    each = (own.register, own.kind, own.onset, own.share, own.lasting, own.position, own.point, own.hammer)
-    each += (own.felt, own.damped)
+    each: list[Array] = [own.register, own.kind, own.onset, own.share, own.lasting, own.position, own.point]
+    each += [own.hammer, own.felt, own.damped]
     hammers = own.mobility.size
     if not 1 <= count <= MOST_COURSES or {array.size for array in each} != {count}:
         return False
