@@ -20,8 +20,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from edit.browsing import BROWSER, BROWSERS, launched, press, ready
 
 PICTURES = ROOT / "scripts" / "pictures"
-PRESET, KEYS = "sitar", (50, 57, 62)  # played one after the other; the last one is filmed
-PICTURE = "30"  # of the film: the string wraps around its bridge
+PRESET, KEYS = "sitar", (50, 57, 54)  # played one after the other; the last one is filmed
+PICTURE = "24"  # of the film: the string wraps around its bridge
 SIZE = {"width": 1360, "height": 1000}
 
 
@@ -40,12 +40,13 @@ def main() -> None:
                     page.goto(address)
                     ready(page)
                     page.locator("#silence").click()
+                    page.locator('[data-pedal="64"]').check()  # so that all of them ring
                     for key in KEYS:
                         if key == KEYS[-1]:
                             page.locator("#film").click()
                             page.wait_for_timeout(200)
                         press(page, key, 600)
-                    page.wait_for_timeout(900)
+                    page.wait_for_timeout(200)
                     page.locator("#scrub").fill(PICTURE)
                     page.wait_for_timeout(300)
                     page.screenshot(path=PICTURES / name)

@@ -16,7 +16,7 @@ from engine.compiled import now
 from engine.edit import frames, shelf
 from engine.edit.errors import AskedError
 from engine.edit.history import History
-from engine.edit.requests import Answer, Request
+from engine.edit.requests import TABLE, Answer, Request
 from engine.edit.scene import groups, rows, scene
 from engine.edit.takes import Takes
 from engine.edit.workshop import Wish, Workshop
@@ -73,26 +73,8 @@ class Studio:
         self.takes = Takes(player)
         self._learning = ""
         self._answers: Mapping[str, Callable[..., Answer | None]] = {
-            word: getattr(self, f"_{word}") for word in ("note", "controller", "bend", "pressure", "midi", "silence")
-        } | {
             word: getattr(self, f"_{word}")
-            for word in (
-                *(
-                    "set",
-                    "remove",
-                    "add",
-                    "undo",
-                    "redo",
-                    "revert",
-                    "switch",
-                    "learn",
-                    "presets",
-                    "open",
-                    "save",
-                    "text",
-                ),
-                *("record", "focus", "strobe", "film"),
-            )
+            for word in TABLE.keys() - {"sound", "hear"}  # which the session grants
         }
 
     def _setup(self, preset: Preset) -> Setup:

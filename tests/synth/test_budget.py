@@ -252,7 +252,7 @@ def test_what_nobody_can_fit_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(grid, "fit_losses", None)
     monkeypatch.setattr(grid, "_with_losses", lambda *asked: (tried.append(asked[3]), real(*asked))[1])
     with pytest.raises(PhysicsError, match="too strong for this sample rate"):
-        grid.grid(String(0.32, 4.3e-4, 2.24, 0.0, Loss(12.0, 5e-3, 0.0, 9e-7)), 352_800.0)
+        grid.grid(String(0.32, 4.3e-4, 0.04, 0.0, Loss(12.0, 5e-3, 0.0, 9e-7)), 352_800.0)
     assert len(tried) == 2
 
 

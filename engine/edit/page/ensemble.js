@@ -5,6 +5,7 @@ import { displacements } from "./strings.js";
 
 const LINE = new Float32Array(97);
 const TALLEST = 30; // px that a line has at most
+const NAME = 12; // px that a name takes: of lines that are nearer to each other not all have one
 
 export class Ensemble {
   constructor(canvas, choose) {
@@ -39,8 +40,14 @@ export class Ensemble {
       g.fillStyle = colours.soft;
       return g.fillText("nothing sounds", 8, height / 2);
     }
-    const tall = Math.min(height / this.rows.length, TALLEST);
-    this.rows.forEach((row, n) => this.drawRow(g, row, (n + 0.5) * (height / this.rows.length), tall, width, colours));
+    const each = height / this.rows.length;
+    const focus = this.rows.findIndex(({ one }) => one.focus);
+    let named = -Infinity;
+    this.rows.forEach((row, n) => {
+      const clear = n === focus || ((n - named) * each >= NAME && (focus < 0 || Math.abs(n - focus) * each >= NAME));
+      if (clear) named = n;
+      this.drawRow(g, row, (n + 0.5) * each, Math.min(each, TALLEST), width, clear, colours);
+    });
     for (const key of this.swings.keys()) if (!this.rows.some((row) => row.name === key)) this.swings.delete(key);
   }
 
@@ -49,7 +56,7 @@ export class Ensemble {
     return { one, value, name: one.role === "body" ? "body" : this.parts.nameOf(value, one.string > 0) };
   }
 
-  drawRow(g, { one, name }, middle, tall, width, colours) {
+  drawRow(g, { one, name }, middle, tall, width, named, colours) {
     const body = one.role === "body";
     const from = 112;
     const shape = body ? one.shape : displacements(one, 0, 1, LINE);
@@ -58,7 +65,7 @@ export class Ensemble {
     const swing = Math.max(most, (this.swings.get(name) ?? 0) * 0.99, 1e-9);
     this.swings.set(name, swing);
     g.fillStyle = one.focus ? colours.ink : colours.soft;
-    if (tall > 8) g.fillText(name, 6, middle);
+    if (named) g.fillText(name, 6, middle);
     g.strokeStyle = one.focus ? colours.accent : body ? colours.kin : colours.ghost;
     g.lineWidth = one.focus ? 2 : 1.2;
     g.beginPath();
