@@ -281,6 +281,6 @@ def test_the_example_builds_and_plays(folder: Path, monkeypatch: pytest.MonkeyPa
     sound = np.frombuffer(content, np.float32, offset=44)
     assert sound.size == 2 * 4 * RATE
     assert 0.01 < np.abs(sound).max() < 10.0
-    words = ["./example", "jawari.image", "44100", "x.wav"]
+    words = ["./example", "jawari.image", "4000", "x.wav"]
     refused = subprocess.run(words, cwd=there, capture_output=True, check=False)
     assert (refused.returncode, refused.stderr) == (1, f"cannot be opened: {OTHER_RATE}\n".encode())
