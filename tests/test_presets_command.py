@@ -169,7 +169,7 @@ def test_modes_of_every_octave_stop_at_20_khz(capsys: pytest.CaptureFixture[str]
 
 
 def test_a_grid_halves_with_every_octave(capsys: pytest.CaptureFixture[str]) -> None:
-    found = facts(capsys, "slap-bass")
+    found = facts(capsys, "slap-bass", "--set", "intonation=string")
     sizes = [octave["size"] for octave in found["octaves"]]
     # From C4 on two powers of the second difference miss a partial by more than 2 cents (there by 8): four take their
     # place, on a grid that is coarser by a tenth (grid.py).

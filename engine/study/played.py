@@ -14,7 +14,7 @@ from engine.physics.problem import Problem
 from engine.preset.arguments import whole
 from engine.preset.loader import Preset
 from engine.preset.playing import Velocity
-from engine.synth.keys import BAND, BEND_RANGE, Design, of_key, preset_key, room_to_bend
+from engine.synth.keys import BAND, BEND_RANGE, Design, preset_key, room_to_bend
 from engine.units import key_to_note, note_to_key
 
 LOUD = 100  # the velocity at which a preset's own pluck is meant
@@ -57,11 +57,10 @@ def struck(preset: Preset, key: int | None, velocity: int, rate: float) -> Prese
     """The preset with the string of a key, all modes or nodes of it, and the pluck of a velocity."""
     problem = preset.problem
     if key is not None:
-        pitch = _pitch(preset, key)
-        try:
-            problem = of_key(problem, preset.keys, pitch, preset.tracking)
-        except PhysicsError as error:
-            raise silent(preset, key, str(error)) from None
+        found = preset_key(preset, _pitch(preset, key), rate)
+        if found.design is None:
+            raise silent(preset, key, found.silent_because)
+        problem = found.design.problem
     return replace(preset, problem=pluck(problem, preset.velocity, velocity, rate))
 
 
