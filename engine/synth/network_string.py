@@ -100,7 +100,9 @@ def consistent(string: ChoirParts, pickups: int, columns: int) -> bool:
         return False
     if not count <= hammers == own.weight.size == own.height.size:
         return False
-    if own.drawn.shape != (PULSES, count) or not np.isin(own.register, range(REGISTERS + 1)).all():
+    if own.drawn.shape != (PULSES, count) or own.knocked.size != PULSES:
+        return False
+    if not np.isin(own.register, range(REGISTERS + 1)).all():
         return False
     if (own.met.shape, own.purse.shape, own.landing.size) != ((2 * count, 4), (count, 3), 2):
         return False
@@ -372,10 +374,14 @@ def strike_at(m: Machine, v: Any, position: Any) -> None:
 
 @native
 def excite(m: Machine, v: Any, p: Any, strength: Any, length: Any) -> None:
-    """Throw the hammers, and have fingers take the strings, whose key was struck with such a strength: its pluck p."""
+    """Throw the hammers, and have fingers take the strings, whose key was struck with such a strength: its pluck p.
+
+    What plucks strikes the body, too, where a preset says so.
+    """
     j, c = joint(m), of_voice(m, v)
     i = island(address(m) + j.island)
     now = i.bridge.clock[0]
+    c.knocked[p] = 1.0
     for n in range(c.strands.size):
         if c.kind[n] == HIT:
             b, h = hammers_of(i), j.hammers * v + c.hammer[n]
@@ -388,6 +394,15 @@ def excite(m: Machine, v: Any, p: Any, strength: Any, length: Any) -> None:
             s.points.slip[k] = strength * c.share[n] * c.drawn[p, n]
             if s.points.partner[k] != NOBODY:
                 set_out(s, s.points.partner[k], now + c.onset[n], length * c.lasting[n])
+
+
+@native
+def keep_plucks(was: Choir, c: Choir) -> None:
+    """What plucks that still last had met, in another copy of the strings."""
+    for p in range(PULSES):
+        c.knocked[p] = was.knocked[p]
+        for n in range(min(c.strands.size, was.strands.size)):
+            c.drawn[p, n] = was.drawn[p, n]
 
 
 @native
