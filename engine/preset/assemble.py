@@ -176,11 +176,11 @@ def _plane(scope: Scope, path: str, string: String) -> Plane:
 
 def _course(scope: Scope, path: str) -> Course:
     ratio, detuned, onset, force, register = (
-        scope[f"{path}.{word}"] for word in ("ratio", "detuned", "onset", "force", "register")
+        scope[f"{path}.{word}"] for word in ("ratio", "detuned", "onset", "force", "stop")
     )
     if register and scope["exciter.kind"] == HAMMER:
         limit = "a hammer hits all strings of its key"
-        raise PhysicsError(f"{path}.register", register, limit, "leave it out, or take another exciter")
+        raise PhysicsError(f"{path}.stop", register, limit, "leave it out, or take another exciter")
     return Course(ratio, detuned, onset, force, 1 + REGISTERS.index(register) if register else 0)
 
 

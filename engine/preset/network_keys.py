@@ -293,7 +293,7 @@ PARTS = (
     ),
     _key("courses.force", "number", "", (-10.0, 10.0), Course.force, "How hard it is struck, of the key's own force."),
     Key(
-        "courses.register",
+        "courses.stop",
         "choice",
         "Which of `registers` has to be drawn for it to be plucked. Without it: none.",
         choices=REGISTERS,

@@ -93,8 +93,8 @@ def consistent(string: ChoirParts, pickups: int, columns: int) -> bool:
         return False
     own = seen(Choir, start)
     count, directions = own.strands.size, columns - pickups
-    each = (own.register, own.kind, own.onset, own.share, own.lasting, own.position, own.point, own.hammer)
-    each += (own.felt, own.damped)
+    each = [own.register, own.kind, own.onset, own.share, own.lasting, own.position, own.point, own.hammer]
+    each += [own.felt, own.damped]
     hammers = own.mobility.size
     if not 1 <= count <= MOST_COURSES or {array.size for array in each} != {count}:
         return False
@@ -388,12 +388,24 @@ def excite(m: Machine, v: Any, p: Any, strength: Any, length: Any) -> None:
             if c.hammer[n] == n:
                 b.flying[h], b.begin[h] = WAITING, now + c.onset[n]
                 b.speed[h] = strength * c.share[n] * (1.0 / i.per_second)
-        elif c.kind[n] == TAKEN and c.drawn[p, n] > 0.0:
+        elif c.kind[n] == TAKEN and c.drawn[p, n] == 0.0:
+            stay_away(at_place(c, n), c.point[n], now)
+        elif c.kind[n] == TAKEN:
             s, k = at_place(c, n), c.point[n]
             set_out(s, k, now + c.onset[n], length * c.lasting[n])
             s.points.slip[k] = strength * c.share[n] * c.drawn[p, n]
             if s.points.partner[k] != NOBODY:
                 set_out(s, s.points.partner[k], now + c.onset[n], length * c.lasting[n])
+
+
+@native
+def stay_away(s: Strand, k: Any, now: Any) -> None:
+    """A string that has just come is designed with its finger on it: that goes, and one that is at work does not."""
+    p = s.points
+    if p.state[k] == THERE and p.begin[k] == now:
+        leave(s, k)
+        if p.partner[k] != NOBODY:
+            leave(s, p.partner[k])
 
 
 @native

@@ -68,7 +68,7 @@ def _draw(chance: Random, preset: dict[str, Any]) -> None:
     hammered = any(owner.get("exciter", {}).get("kind") == HAMMER for owner in owners)
     for course in [course for owner in owners if not hammered for course in owner.get("courses", ())]:
         if chance.random() < 0.7:
-            course["register"] = chance.choice(REGISTERS)
+            course["stop"] = chance.choice(REGISTERS)
 
 
 def _wire(chance: Random) -> dict[str, Any]:
