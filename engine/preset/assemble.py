@@ -12,7 +12,7 @@ from engine.physics.network.meetings import meetings
 from engine.physics.network.parts import Against, Body, Link, Listening, Plane, PortLike, Resonance, Strung
 from engine.physics.problem import AT_AN_END, Contact, Problem
 from engine.physics.string import Loss, String
-from engine.preset.assembly import REGISTERS, Assembly, Blowing, Course, Exciter, Felt, Played, Plucking, Rattle
+from engine.preset.assembly import REGISTERS, Assembly, Blowing, Course, Exciter, Felt, Knock, Played, Plucking, Rattle
 from engine.preset.build import build_problem
 from engine.preset.check import Values
 from engine.preset.doubts import doubt_ranges, doubt_strength
@@ -46,6 +46,8 @@ def build_instrument(values: Values) -> tuple[Problem | None, Assembly | None]:
     if values.complaints or body is None or None in made:
         return None, None
     played = tuple(part for part in made if isinstance(part, Played))
+    if any(part.knock for part in played) and not body.modes:
+        values.refuse("knock", "there is no body to strike; add one, or leave it out", physical=True)
     sympathetic = tuple(strung for part in made if isinstance(part, tuple) for strung in part)
     if len(sympathetic) > MOST_SYMPATHETIC:
         limit = f"{len(sympathetic)} strings answer in all, and at most {MOST_SYMPATHETIC} fit"
@@ -86,6 +88,7 @@ def _strings(scope: Scope, problem: Problem) -> Played | tuple[Strung, ...]:
         felt if scope.given("damper") else None,
         rattles,
         *_slurred(scope),
+        Knock(*(scope[f"knock.{word}"] for word in ("force", "duration", "after"))) if scope.given("knock") else None,
     )
 
 
@@ -173,11 +176,11 @@ def _plane(scope: Scope, path: str, string: String) -> Plane:
 
 def _course(scope: Scope, path: str) -> Course:
     ratio, detuned, onset, force, register = (
-        scope[f"{path}.{word}"] for word in ("ratio", "detuned", "onset", "force", "register")
+        scope[f"{path}.{word}"] for word in ("ratio", "detuned", "onset", "force", "stop")
     )
     if register and scope["exciter.kind"] == HAMMER:
         limit = "a hammer hits all strings of its key"
-        raise PhysicsError(f"{path}.register", register, limit, "leave it out, or take another exciter")
+        raise PhysicsError(f"{path}.stop", register, limit, "leave it out, or take another exciter")
     return Course(ratio, detuned, onset, force, 1 + REGISTERS.index(register) if register else 0)
 
 
@@ -242,7 +245,7 @@ def _reached(scope: Scope, strung: Strung, pitch: float) -> Strung:
 def _refuse_on_what_answers(scope: Scope) -> None:
     """Keys that say how a string is played, of one that nobody plays."""
     own = scope.own
-    for word in ("played", "mono", "legato", "finger", "courses", "exciter", "damper", "excitation"):
+    for word in ("played", "mono", "legato", "finger", "courses", "exciter", "knock", "damper", "excitation"):
         path = f"{own}.{word}"
         if scope.values.given(path):
             raise PhysicsError(path, "(given)", "is of strings that keys play, and these only answer", "remove it")
@@ -271,14 +274,14 @@ def _body(values: Values) -> Body:
 
 
 def _mode(values: Values, path: str, directions: int) -> Resonance:
-    frequency, quality, mass, moves, left, right = (
-        values[f"{path}.{word}"] for word in ("frequency", "quality", "mass", "moves", "left", "right")
+    frequency, quality, mass, moves, left, right, struck = (
+        values[f"{path}.{word}"] for word in ("frequency", "quality", "mass", "moves", "left", "right", "struck")
     )
     shape = moves or (1.0,) * directions
     if len(shape) != directions:
         limit = f"one number for each of {directions} directions of the bridge"
         raise PhysicsError(f"{path}.moves", "[...]", limit, "give as many")
-    return Resonance(frequency, quality, mass, shape, (left, right))
+    return Resonance(frequency, quality, mass, shape, (left, right), struck)
 
 
 def _plate(values: Values) -> Plate:

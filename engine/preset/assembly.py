@@ -63,6 +63,21 @@ Exciter = Excitation | Blowing | Plucking
 
 
 @dataclass(frozen=True)
+class Knock:
+    """What strikes the body as a string is plucked: its peak (N) at velocity 100, how long, and when: after a share of
+    the pluck's duration."""
+
+    force: float = -1.0
+    duration: float = 1e-3
+    after: float = 1.0
+
+    def __post_init__(self) -> None:
+        require("knock.force", self.force)
+        require("knock.duration", self.duration, above=0.0)
+        require("knock.after", self.after, minimum=0.0)
+
+
+@dataclass(frozen=True)
 class Felt:
     """What ends a note: a damper that comes down on the string within `duration` s of the key's release."""
 
@@ -110,6 +125,7 @@ class Played:
     rattles: tuple[Rattle, ...] = ()
     legato: str = OVERLAP
     finger: float = 0.5
+    knock: Knock | None = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.physics.network.bodies import BODIES
 from engine.physics.network.parts import BRIDGE, FRAME, MOST_DIRECTIONS
-from engine.preset.assembly import COUPLINGS, MANNERS, REGISTERS, Blowing, Course, Felt, Played, Plucking
+from engine.preset.assembly import COUPLINGS, MANNERS, REGISTERS, Blowing, Course, Felt, Knock, Played, Plucking
 from engine.preset.key import Key
 
 EXCITERS = ("pulse", "plectrum", "hammer")
@@ -206,6 +206,24 @@ PARTS = (
         profiles=(HAMMER,),
     ),
     _key(
+        "knock.force",
+        "number",
+        "N",
+        (-1e5, 1e5),
+        Knock.force,
+        "What plucks a string strikes the body, too, as a bachi does the skin: the peak of this blow, upwards, at "
+        "velocity 100.",
+    ),
+    _key("knock.duration", "number", "s", (1e-5, 1.0), Knock.duration, "How long the blow lasts."),
+    _key(
+        "knock.after",
+        "number",
+        "",
+        (0.0, 10.0),
+        Knock.after,
+        "When it begins, of the pluck's duration: at 1 as the string is let go.",
+    ),
+    _key(
         "damper.at",
         "number",
         "",
@@ -275,7 +293,7 @@ PARTS = (
     ),
     _key("courses.force", "number", "", (-10.0, 10.0), Course.force, "How hard it is struck, of the key's own force."),
     Key(
-        "courses.register",
+        "courses.stop",
         "choice",
         "Which of `registers` has to be drawn for it to be plucked. Without it: none.",
         choices=REGISTERS,
@@ -351,6 +369,15 @@ STANDING = (
         "",
         1,
         MOST_DIRECTIONS,
+    ),
+    _key(
+        "body.modes.struck",
+        "number",
+        "",
+        (-1e6, 1e6),
+        None,
+        "How much it moves where `knock` strikes the body, as `moves` says it of the bridge. Without it: as much as "
+        "there.",
     ),
     _key("body.modes.left", "number", "", (-1e6, 1e6), 1.0, "How much of it is heard on the left."),
     _key("body.modes.right", "number", "", (-1e6, 1e6), 1.0, "How much of it is heard on the right."),

@@ -77,11 +77,15 @@ def _height(preset: PresetLike) -> float:
 def _register(n: int) -> Parameter:
     name = REGISTERS[n]
     return Parameter(
-        f"registers.{name}", 6 + n, f"{name.capitalize()} register",
+        f"registers.{name}",
+        6 + n,
+        f"{name.capitalize()} register",
         f"Whether strings of the {name} register are plucked.",
         lambda preset: preset.assembly.registers[n] if preset.assembly else 1.0,
-        ADDED, smoothing=0.0, needs="registers",
-    )  # fmt: skip
+        ADDED,
+        smoothing=0.0,
+        needs="registers",
+    )
 
 
 _ROWS = (

@@ -349,7 +349,7 @@ REPEATED = {  # groups that come several times: fewest, most, what they are, and
     "map": (0, MAX_CONTROLLERS, "controllers", "{source: wheel, to: barrier.height, range: [0 mm, 0.2 mm]}"),
 }
 # What each of several strings may have of its own, before what the preset says for all of them.
-OWN = ("string", "barrier", "contact", "excitation", "exciter", "damper", "ports", "planes", "courses")
+OWN = ("string", "barrier", "contact", "excitation", "exciter", "knock", "damper", "ports", "planes", "courses")
 CHOOSING = {"barrier": "barrier.profile", "exciter": "exciter.kind"}  # which key of a group others of it belong to
 _ITEM = re.compile(rf"\b({'|'.join(REPEATED).replace('.', '[.]')})[.][0-9]+(?=[.]|$)")
 _OF_ONE = re.compile(rf"^strings[.](?=(?:{'|'.join(OWN)})(?:[.]|$))")

@@ -15,7 +15,7 @@ from engine.preset.schema import KEYS, OWN, REPEATED, plain
 T = TypeVar("T")
 
 # What makes an instrument of a preset: groups, where they are given, and keys, where they say anything but the default.
-_GROUPS = ("strings", "exciter", "damper", "ports", "planes", "courses", "registers", "body")
+_GROUPS = ("strings", "exciter", "knock", "damper", "ports", "planes", "courses", "registers", "body")
 _SINGLE = (*(key.name for key in (*OF_A_STRING, *OF_A_BARRIER, ANGLE)), "coupling")
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 from engine.elementary import power
 from engine.errors import PhysicsError, SettingError
+from engine.physics.excitation import Excitation
 from engine.physics.network.bodies import playable
 from engine.physics.network.parts import Blow, Finger, Hammer, Network, PortLike, Strung, Travel
-from engine.preset.assembly import Assembly, Blowing, Course, Played, Plucking
+from engine.preset.assembly import Assembly, Blowing, Course, Knock, Played, Plucking
 from engine.preset.loader import Preset
 from engine.study.played import silent
 from engine.synth.choirs import Sounded, as_pulse, refuse_unanswered, refuse_unplayed, strung_for
@@ -33,6 +34,7 @@ class _Gathering:
         self.strings: list[Strung] = []
         self.names: list[str] = []
         self.hammers: list[Hammer] = []
+        self.struck: Excitation | None = None  # what strikes the body
 
     def add(self, strung: Strung) -> None:
         """One more string."""
@@ -56,6 +58,8 @@ class _Gathering:
         force *= own.course.force * pulse.force / (first.pulse.force or 1.0)
         force *= self.preset.assembly.drawn(own.course) if self.preset.assembly else 1.0
         lasting = max(first.pulse.duration * power(self.loud, law.duration), 2.0 / self.rate)
+        if own is first and first.part.knock is not None:
+            self._knock(first.part.knock, lasting, first.pulse.duration)
         lasting *= pulse.duration / first.pulse.duration
         at, angle = pulse.position * own.bare.string.length, own.bare.struck
         match own.part.exciter:
@@ -73,6 +77,12 @@ class _Gathering:
                 given = replace(pulse, force=force, duration=lasting, onset=onset)
                 self.add(replace(self.lay(own), excitation=given))
         return thrown
+
+    def _knock(self, blow: Knock, lasting: float, usual: float) -> None:
+        """What a pluck that lasts so long, and usually as long, does to the body."""
+        force = blow.force * power(self.loud, self.preset.velocity.force)
+        duration = max(lasting * blow.duration / usual, 2.0 / self.rate)
+        self.struck = Excitation(force=force, duration=duration, onset=blow.after * lasting)
 
 
 def name_of(strung: Strung) -> str:
@@ -104,7 +114,7 @@ def ensemble(
     for strung in assembly.sympathetic if not abreast else ():
         made.add(strung)
     names = (*made.names, *(name_of(strung) for strung in abreast))
-    network = Network(tuple(made.strings), playable(assembly.body, rate), tuple(made.hammers))
+    network = Network(tuple(made.strings), playable(assembly.body, rate), tuple(made.hammers), None, made.struck)
     return Gathered(network, names, abreast, assembly.coupling)
 
 

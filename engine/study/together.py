@@ -158,6 +158,8 @@ class Pieces:
         self._pulses = [
             np.zeros(0) if strung.excitation is None else _pulse(strung.excitation, order) for strung in network.strings
         ]
+        struck = network.struck
+        self._striking = np.zeros(0) if struck is None else _pulse(struck, order)
         kinds = [pickup.kind for pickup in order.preset.problem.pickups]
         self._moving = np.array(
             [kind == "velocity" for strung in network.strings for kind, _ in zip(kinds, strung.listening)], bool
@@ -177,12 +179,15 @@ class Pieces:
             given = pushing[first:end]
             force[: given.size, n] = given
         knock = np.zeros((end - first, book.bridge.shape[1]))
+        blow = np.zeros(end - first)
+        given = self._striking[first:end]
+        blow[: given.size] = given
         halts = sorted({first, end, *(int(at) for at in self.order.snapshots if first < at < end)})
         for start, halt in pairwise(halts):
             if start in self.order.snapshots:
                 self._shapes[start] = self._shape(start)
             here = slice(start - first, halt - first)
-            meter(self.w.base, force[here], knock[here], piece_of(book, here))
+            meter(self.w.base, force[here], knock[here], blow[here], piece_of(book, here))
         return book
 
     def _columns(self, book: Ledger, first: int) -> dict[str, Array]:

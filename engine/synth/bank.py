@@ -225,9 +225,7 @@ def lay_out(setup: Setup, designed: Designed) -> Bank:
         gain, rate = float(designed.keys.gain[0]), setup.sample_rate * setup.oversample
         largest = int(words[:, 1].max())
         joint = lay_joint(arena, writers, preset, rate, designed.strings, slots, longest, gain, largest)
-    places = {part.name: start + part.offset for part in fields_of(Machine)}
-    writers.append(lay(arena, room.Echoes, places["room"], **room.design(preset.room, setup.sample_rate)))
-    writers.append(lay(arena, memory.Hand, places["hand"], **_hand(preset, setup.sample_rate)))
+    writers += _lay_inside(arena, start, preset, setup.sample_rate)
     key_words = np.zeros_like(words)
     write = lay(
         arena,
@@ -291,6 +289,15 @@ def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, Any]:
         "fade": 1.0 / (FADE_TIME * rate),
         "turn": max(round(strips.TURN * sample_rate), 1) * setup.oversample,
     }
+
+
+def _lay_inside(arena: Arena, start: int, preset: Preset, sample_rate: float) -> Writers:
+    """Records within the Machine that begins there."""
+    places = {part.name: start + part.offset for part in fields_of(Machine)}
+    return [
+        lay(arena, room.Echoes, places["room"], **room.design(preset.room, sample_rate)),
+        lay(arena, memory.Hand, places["hand"], **_hand(preset, sample_rate)),
+    ]
 
 
 def _hand(preset: Preset, sample_rate: float) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from engine import messages as midi
 from engine.compiled import WORD, compiled_apart, inlined, native
 from engine.opened import address, record_type
-from engine.physics.excitation import add_pulse
+from engine.physics.excitation import RAISED_COSINE, add_pulse
 from engine.physics.network.counterparts import leave
 from engine.physics.network.memory import GONE, NOBODY, THERE, WAITING, Bridge, Flock, Island, Resonators, island
 from engine.physics.network.metered import moving
@@ -162,6 +162,8 @@ def press_felts(m: Machine, v: int) -> None:
 @native
 def run(m: Machine, j: Joint, first: int, steps: int) -> None:
     """Some steps of all strings and the body, onto the bus or through the strip of the body's channel."""
+    for t in range(steps):
+        j.blows[t] = 0.0
     for v in range(m.slots):
         if m.voices[v].state != FREE:
             push(m, j, v, steps)
@@ -176,6 +178,7 @@ def run(m: Machine, j: Joint, first: int, steps: int) -> None:
         for a in range(i.active[0]):
             drive_on(base, i.members[a], sums[i.members[a]], felt[:steps])
     for t in range(steps):
+        b.blow[0] = j.blows[t]
         if apart:
             sway(base, felt[t])
         else:
@@ -197,7 +200,7 @@ def run(m: Machine, j: Joint, first: int, steps: int) -> None:
 
 @native
 def push(m: Machine, j: Joint, v: int, steps: int) -> None:
-    """The forces of a voice's plucks over the next steps, on each of its strings when its turn comes."""
+    """The forces of a voice's plucks over the next steps: on each of its strings when its turn comes, on the body."""
     voice, c, sums = m.voices[v], strings.of_voice(m, v), j.push
     ages, row = voice.ages, j.courses * v
     for n in range(c.strands.size):
@@ -216,6 +219,9 @@ def push(m: Machine, j: Joint, v: int, steps: int) -> None:
                 since = age + 1.0 - c.onset[n]
                 force = voice.forces[p] * c.share[n] * c.drawn[p, n]
                 add_pulse(m.shape, force, length * c.lasting[n], since, sums[row + n, :steps])
+        if c.knock != 0.0 and c.knocked[p] > 0.0:
+            lasting, since = max(length * c.knocking, 2.0), age + 1.0 - length * c.after
+            add_pulse(RAISED_COSINE, voice.forces[p] * c.knock, lasting, since, j.blows[:steps])
         ages[p] = age + steps if age + steps < length * c.longest + c.latest else -1
         going |= ages[p] >= 0
     if not going:

@@ -288,6 +288,9 @@ def _refuse_pressed(points: list[Meeting]) -> None:
 
 def _choir(strings: list[Sounded], found: list[list[Meeting]], places: list[int], rate: float) -> dict[str, Any]:
     k, first = 1.0 / rate, strings[0]
+    blow, after = first.part.knock, 0.0
+    if blow is not None:
+        after = blow.after + blow.duration / first.pulse.duration
     none, on = [0.0 for _ in strings], [rattle for own in strings for rattle in own.loose]
     masses = [getattr(own.part.exciter, "mass", 1.0) for own in strings]
     kinds = [WAYS[type(own.part.exciter)] for own in strings]
@@ -318,7 +321,11 @@ def _choir(strings: list[Sounded], found: list[list[Meeting]], places: list[int]
         "landing": np.array([0, 1]),
         "aside": np.zeros(2 * len(strings)),
         "latest": float(onset.max()),
-        "longest": float(lasting.max()),
+        "knock": blow.force / (first.pulse.force or 1.0) if blow else 0.0,
+        "knocking": blow.duration / first.pulse.duration if blow else 0.0,
+        "after": blow.after if blow else 0.0,
+        "knocked": np.zeros(PULSES),
+        "longest": max(float(lasting.max()), after),
         "calming": calming,
         "ending": seconds,
     }

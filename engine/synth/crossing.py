@@ -134,6 +134,7 @@ def go_on(new: Machine, w: Any, old: Machine, v: Any) -> None:
     if c.mobility.size == before.mobility.size:
         for h in range(c.mobility.size if j.hammers and theirs.hammers else 0):
             inherit_hammer(hammers, b, theirs.hammers * v + h, j.hammers * w + h, later)
+    strings.keep_plucks(before, c)
     deep = excess = 0.0
     for n in range(min(c.strands.size, before.strands.size)):
         s = strings.at_place(before, n)

@@ -25,6 +25,7 @@ def go_on_at(m: Machine, v: Any) -> None:
     strings.lay_down(m, v)
     strings.lift(m, v, voice.lift)
     i, was, c = island(address(m) + j.island), choir(address(m) + j.spare), strings.of_voice(m, v)
+    strings.keep_plucks(was, c)
     for n in range(c.strands.size):
         s = strings.at_place(c, n)
         tension = strings.pulled(m, v, s)

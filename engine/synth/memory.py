@@ -199,6 +199,10 @@ class Choir:
     lasting: Vector  # of the key's duration
     register: Integers  # that has to be drawn for it to be plucked, from 1 on; or 0
     drawn: Matrix  # [PULSES, strings]: how far it was for each pluck
+    knock: float  # of the key's force (N, or m/s): what strikes the body; how long, and when, of the key's duration
+    knocking: float
+    after: float
+    knocked: Vector  # [PULSES] 1 of a pluck that does; a slur does not
     position: Vector  # where each is struck, of its length
     point: Integers  # of a finger that takes it; or NOBODY
     hammer: Integers  # of this choir's, or NOBODY
@@ -257,6 +261,7 @@ class Joint:
     way: Matrix  # [2, 3]: what a finger does to a string's planes in a sample (fretting.press)
     push: Matrix  # [strings, steps] N
     nudge: Vector  # [strings] N: of one step
+    blows: Vector  # [steps] N on the body, elsewhere than on the bridge
     knock: Vector  # [r] N on the bridge
     felt: Matrix  # [steps, r] N on the bridge, of strings that drive it one-way
     out: Matrix  # [steps, channels]

@@ -94,14 +94,16 @@ def consistent(string: ChoirParts, pickups: int, columns: int) -> bool:
         return False
     own = seen(Choir, start)
     count, directions = own.strands.size, columns - pickups
-    each: list[Array] = [own.register, own.kind, own.onset, own.share, own.lasting, own.position, own.point]
-    each += [own.hammer, own.felt, own.damped]
+    each = [own.register, own.kind, own.onset, own.share, own.lasting, own.position, own.point, own.hammer]
+    each += [own.felt, own.damped]
     hammers = own.mobility.size
     if not 1 <= count <= MOST_COURSES or {array.size for array in each} != {count}:
         return False
     if not count <= hammers == own.weight.size == own.height.size:
         return False
-    if own.drawn.shape != (PULSES, count) or not np.isin(own.register, range(REGISTERS + 1)).all():
+    if own.drawn.shape != (PULSES, count) or own.knocked.size != PULSES:
+        return False
+    if not np.isin(own.register, range(REGISTERS + 1)).all():
         return False
     if (own.met.shape, own.purse.shape, own.landing.size) != ((2 * count, 4), (count, 3), 2):
         return False
@@ -373,22 +375,47 @@ def strike_at(m: Machine, v: Any, position: Any) -> None:
 
 @native
 def excite(m: Machine, v: Any, p: Any, strength: Any, length: Any) -> None:
-    """Throw the hammers, and have fingers take the strings, whose key was struck with such a strength: its pluck p."""
+    """Throw the hammers, and have fingers take the strings, whose key was struck with such a strength: its pluck p.
+
+    What plucks strikes the body, too, where a preset says so.
+    """
     j, c = joint(m), of_voice(m, v)
     i = island(address(m) + j.island)
     now = i.bridge.clock[0]
+    c.knocked[p] = 1.0
     for n in range(c.strands.size):
         if c.kind[n] == HIT:
             b, h = hammers_of(i), j.hammers * v + c.hammer[n]
             if c.hammer[n] == n:
                 b.flying[h], b.begin[h] = WAITING, now + c.onset[n]
                 b.speed[h] = strength * c.share[n] * (1.0 / i.per_second)
-        elif c.kind[n] == TAKEN and c.drawn[p, n] > 0.0:
+        elif c.kind[n] == TAKEN and c.drawn[p, n] == 0.0:
+            stay_away(at_place(c, n), c.point[n], now)
+        elif c.kind[n] == TAKEN:
             s, k = at_place(c, n), c.point[n]
             set_out(s, k, now + c.onset[n], length * c.lasting[n])
             s.points.slip[k] = strength * c.share[n] * c.drawn[p, n]
             if s.points.partner[k] != NOBODY:
                 set_out(s, s.points.partner[k], now + c.onset[n], length * c.lasting[n])
+
+
+@native
+def stay_away(s: Strand, k: Any, now: Any) -> None:
+    """A string that has just come is designed with its finger on it: that goes, and one that is at work does not."""
+    p = s.points
+    if p.state[k] == THERE and p.begin[k] == now:
+        leave(s, k)
+        if p.partner[k] != NOBODY:
+            leave(s, p.partner[k])
+
+
+@native
+def keep_plucks(was: Choir, c: Choir) -> None:
+    """What plucks that still last had met, in another copy of the strings."""
+    for p in range(PULSES):
+        c.knocked[p] = was.knocked[p]
+        for n in range(min(c.strands.size, was.strands.size)):
+            c.drawn[p, n] = was.drawn[p, n]
 
 
 @native

@@ -133,6 +133,7 @@ def lay_joint(
         way=(2, 3),
         push=(strings, steps),
         nudge=(strings,),
+        blows=(steps,),
         knock=(len(body.directions),),
         felt=(steps, len(body.directions)),
         listens=listens(preset),

@@ -195,8 +195,9 @@ def strike(m: Machine, v: int, velocity: int, share: float, at: float) -> int:
 
 @native
 def draw(m: Machine, v: int, p: int) -> None:
-    """Which strings a pluck meets: those whose register is drawn as it begins."""
+    """Which strings a pluck meets: those whose register is drawn as it begins. Nothing strikes the body yet."""
     c = network_string.of_voice(m, v)
+    c.knocked[p] = 0.0
     for n in range(c.strands.size):
         if c.register[n]:
             moved = m.registers[c.register[n] - 1] + by_register(m, v, c.register[n])

@@ -132,7 +132,7 @@ def random_string(rng: Any, hammers: int, most: int = 110) -> Strung:
     )
 
 
-def random_body(rng: Any) -> Body:
+def random_body(rng: Any, struck: bool = False) -> Body:
     directions = int(rng.integers(1, 4))
     modes = tuple(
         Resonance(
@@ -141,6 +141,7 @@ def random_body(rng: Any) -> Body:
             power(rng, -4.0, 0.0),
             tuple(rng.normal(size=directions)),
             tuple(rng.normal(size=2)),
+            float(rng.normal()) if struck else None,
         )
         for _ in range(rng.integers(0, 40))
     )

@@ -97,6 +97,9 @@ SAMPLES: dict[str, Any] = {
     "damper.at": 0.3,
     "damper.resistance": "1 kg/s",
     "damper.stiffness": "100 N/m",
+    "knock.force": "-0.5 N",
+    "knock.duration": "0.8 ms",
+    "knock.after": 0.9,
     "damper.mass": "1 g",
     "damper.duration": "5 ms",
     "ports.at": 0.25,
@@ -114,7 +117,7 @@ SAMPLES: dict[str, Any] = {
     "courses.detuned": "2 ct",
     "courses.onset": "5 ms",
     "courses.force": 0.7,
-    "courses.register": "second",
+    "courses.stop": "second",
     "registers.first": 0.5,
     "registers.second": "20 %",
     "registers.third": 0,
@@ -134,6 +137,7 @@ SAMPLES: dict[str, Any] = {
     "body.modes.quality": 20,
     "body.modes.mass": "112 g",
     "body.modes.moves": [0.5],
+    "body.modes.struck": -0.3,
     "body.modes.left": 0.8,
     "body.modes.right": -0.5,
     "body.plate.density": "0.02 1/Hz",
@@ -180,6 +184,9 @@ AROUND: dict[str, Any] = {
     "body.plate": {"density": 0.01, "mass": 0.3, "from": 300.0},
     "circuit": {},
     "room": {},
+    "strum": {},
+    "registers": {},
+    "knock": {},
     "drone": {"order": ["C3"]},
 }
 IN_MAP = {"source": "pressure", "to": "gain", "range": [2.0, 4.0]}
@@ -234,6 +241,8 @@ def around(key: Key) -> dict[str, Any]:
         del string["tension"]
     if key.name.startswith("string.stretching"):
         string["elasticity"] = 2e4
+    if key.name.startswith("knock."):
+        document["body"] = {"name": "skin"}
     groups = key.name.split(".")[:-1]
     for n in range(len(groups)):
         group, place = ".".join(groups[: n + 1]), document

@@ -40,7 +40,21 @@ def random_instrument(chance: Random) -> dict[str, Any]:
     drawn = Random(repr(preset))  # the others stay as they were drawn before there were registers
     if drawn.random() < 0.4:
         _draw(drawn, preset)
+    if drawn.random() < 0.4 and "body" in preset:
+        _strike(drawn, preset)
     return preset
+
+
+def _strike(chance: Random, preset: dict[str, Any]) -> None:
+    """What strikes the body as well, and how its modes move there."""
+    owner = chance.choice([preset, *(entry for entry in preset.get("strings", ()) if "sympathetic" not in entry)])
+    owner["knock"] = {
+        "force": chance.choice((-1, 1)) * number(chance, "knock.force", 0.1, 10.0),
+        "duration": number(chance, "knock.duration", 3e-4, 5e-3),
+        "after": number(chance, "knock.after", 0.1, 2.0),
+    }
+    for mode in preset["body"].get("modes", ()):
+        mode["struck"] = chance.choice((-1, 1)) * number(chance, "body.modes.struck", 0.1, 2.0)
 
 
 def _draw(chance: Random, preset: dict[str, Any]) -> None:
@@ -54,7 +68,7 @@ def _draw(chance: Random, preset: dict[str, Any]) -> None:
     hammered = any(owner.get("exciter", {}).get("kind") == HAMMER for owner in owners)
     for course in [course for owner in owners if not hammered for course in owner.get("courses", ())]:
         if chance.random() < 0.7:
-            course["register"] = chance.choice(REGISTERS)
+            course["stop"] = chance.choice(REGISTERS)
 
 
 def _wire(chance: Random) -> dict[str, Any]:

@@ -452,9 +452,10 @@ def test_all_controllers_at_once(moves: list[tuple[int, int, int]], name: str) -
     assert len(states(inst)) == inst.polyphony + memory.SPARE_VOICES
 
 
-def test_poly_pressure_and_programs_are_ignored() -> None:
-    x: Array = raw(instrument("modal"), [(0, on(60)), (10, [0xA0, 60, 99]), (20, [0xC0, 7])], 2400)
-    assert (x == raw(instrument("modal"), [(0, on(60))], 2400)).all()
+def test_programs_and_the_pressure_of_keys_that_do_not_sound_are_ignored() -> None:
+    other: list[Event] = [(5, [0xA0, 60, 90]), (10, [0xA0, 61, 99]), (12, [0xA1, 60, 99]), (20, [0xC0, 7])]
+    x: Array = raw(instrument("modal"), [(8, on(60)), *other], 2400)
+    assert (x == raw(instrument("modal"), [(8, on(60))], 2400)).all()
 
 
 @pytest.mark.parametrize("model", ["modal", "fd"])

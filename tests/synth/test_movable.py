@@ -36,7 +36,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "strum": {"strum": {"order": "down"}},
     "registers": {
         "registers": {"first": 0.9},
-        "courses": [{"register": name, "detuned": n} for n, name in enumerate(REGISTERS)],
+        "courses": [{"stop": name, "detuned": n} for n, name in enumerate(REGISTERS)],
     },
 }
 

@@ -172,10 +172,14 @@ def test_who_has_not_moved_a_controller_follows_the_manager(
     assert (heard([*start, *notes(member), *moves(other)]) == heard(notes(member))).all()
 
 
-def test_poly_pressure_stays_unheard() -> None:
+def test_poly_pressure_is_of_a_note_and_of_no_other() -> None:
+    """On a member's channel it is what that channel's pressure is; on the manager's it does not reach its members."""
     score = at(0, *zone(5), on(60, 100, 1), on(64))
-    keyed = at(2000, [0xA1, 60, 100], [0xA0, 64, 100], [0xA0, 60, 100])
-    assert (heard([*score, *keyed]) == heard(score)).all()
+    assert (heard([*score, *at(2000, [0xA0, 60, 100], [0xA1, 64, 100])]) == heard(score)).all()
+    member = heard([*score, *at(2000, [0xA1, 60, 100])])
+    assert (member == heard([*score, *at(2000, [0xD1, 100])])).all()
+    assert (member != heard(score)).any()
+    assert (heard([*score, *at(2000, [0xA0, 64, 100])]) != heard(score)).any()
 
 
 # --- pedals and mode messages of the whole zone -----------------------------------------------------------------------

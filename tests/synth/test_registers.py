@@ -22,9 +22,9 @@ NAMES = ("first", "second", "third", "fourth")
 STOPS = {name: 80 + n for n, name in enumerate(NAMES)}
 # Two unisons and an octave, as a harpsichord has them; the fourth register has no strings.
 CHOIRS: list[dict[str, Any]] = [
-    {"register": "first"},
-    {"register": "second", "detuned": 1, "onset": "2 ms"},
-    {"register": "third", "ratio": 2, "force": 0.6},
+    {"stop": "first"},
+    {"stop": "second", "detuned": 1, "onset": "2 ms"},
+    {"stop": "third", "ratio": 2, "force": 0.6},
 ]
 MOVED = [{"source": f"cc{n}", "to": f"registers.{name}", "range": [0, 1]} for name, n in STOPS.items()]
 CEMBALO: dict[str, Any] = {
@@ -66,7 +66,7 @@ def energies(inst: Instrument) -> list[float]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_stops_that_are_drawn_change_no_bit(kind: str) -> None:
     """All that a register adds to strings is that one may take them away."""
-    bare = [{word: value for word, value in course.items() if word != "register"} for course in CHOIRS]
+    bare = [{word: value for word, value in course.items() if word != "stop"} for course in CHOIRS]
     other = Instrument({**CEMBALO, **KINDS[kind], "body": BODY, "courses": bare, "map": []}, RATE, polyphony=4)
     events = [(0, on(60)), (2000, on(67)), (4000, on(60, 60))]
     wanted = render(other, events, 8000)
@@ -151,5 +151,5 @@ def test_a_note_is_simulated_with_the_stops_of_the_preset(kind: str) -> None:
 
 
 def test_hammers_have_no_registers() -> None:
-    with pytest.raises(PresetError, match=r"courses\.0\.register.*a hammer hits all strings of its key"):
+    with pytest.raises(PresetError, match=r"courses\.0\.stop.*a hammer hits all strings of its key"):
         load_preset({**CEMBALO, "exciter": {"kind": "hammer"}, "excitation": {"position": 0.2}})

@@ -5,7 +5,7 @@ import { Row, SLIDING } from "./row.js";
 import { digits } from "./units.js";
 
 const TITLES = {
-  "": "The preset", string: "String", "string.loss": "Loss", barrier: "Barrier", contact: "Contact", excitation: "Pluck", exciter: "Exciter",
+  "": "The preset", string: "String", "string.loss": "Loss", barrier: "Barrier", contact: "Contact", excitation: "Pluck", exciter: "Exciter", knock: "Knock on the body",
   damper: "Damper", ports: "What hangs on it", planes: "Planes", courses: "Courses", registers: "Registers", strings: "Strings", body: "Body", "body.modes": "The body's modes",
   "body.plate": "The body's plate", pickups: "Pickups", room: "Room", strum: "Strum", drone: "Drone", playing: "Playing", velocity: "Velocity", tracking: "From key to key", map: "Controllers",
 };
@@ -124,7 +124,7 @@ class Section {
 
   // Whether a group is nothing that a preset needs.
   canGo() {
-    return this.path.includes(".") ? this.prefix !== "" : ["exciter", "damper", "body", "room", "barrier", "strum", "registers", "drone"].includes(this.group);
+    return this.path.includes(".") ? this.prefix !== "" : ["exciter", "knock", "damper", "body", "room", "barrier", "strum", "registers", "drone"].includes(this.group);
   }
 
   addRow(path, key) {

@@ -14,6 +14,7 @@ from typing import Any
 
 from engine.compiled import native
 from engine.joined import blended
+from engine.physics.modal import add
 from engine.physics.network.memory import Bridge
 from engine.vectors import advance, project, spread
 
@@ -72,13 +73,17 @@ def begin(b: Bridge, knock: Any) -> None:
 
 @native
 def meet(b: Bridge) -> None:
-    """The body's free motion, and where the bridge goes without obstacles."""
+    """The body's motion without the bridge's forces, and where the bridge goes without obstacles."""
     bank = b.bank
     if b.clock[0] & 1:
         advance(bank.forward, bank.backward, bank.odd, bank.even)
+        if b.blow[0] != 0.0:
+            add(b.blow[0], bank.inject, bank.even)
         project(bank.rows, bank.even, bank.free)
     else:
         advance(bank.forward, bank.backward, bank.even, bank.odd)
+        if b.blow[0] != 0.0:
+            add(b.blow[0], bank.inject, bank.odd)
         project(bank.rows, bank.odd, bank.free)
     for d in range(b.now.size):
         b.surge[d] = 0.0

@@ -215,6 +215,7 @@ class Bridge:
     ahead: Vector  # [r]: 2 z - z-
     surge: Vector  # [r]: z+ - 2 z + z-
     pull: Vector  # [r] N: on the bridge, if it went on as it does
+    blow: Vector  # [1] N: what strikes the body in this step, elsewhere than on the bridge
     swept: Vector  # [r]: by how much obstacles' forces have changed that so far
     force: Vector  # [r] N: on the body
     heard: Matrix  # [3, channels]: where the channels' sums are, were, and their acceleration

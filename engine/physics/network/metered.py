@@ -79,15 +79,22 @@ def piece_of(book: Ledger, here: slice) -> Ledger:
 
 
 def observe(
-    w: Woven, steps: int, force: Array | None = None, knock: Array | None = None, lanes: Array | None = None
+    w: Woven,
+    steps: int,
+    force: Array | None = None,
+    knock: Array | None = None,
+    lanes: Array | None = None,
+    blow: Array | None = None,
 ) -> Ledger:
-    """Run on from where it is, metered. Forces of the strings' excitations and on the bridge are N a step."""
+    """Run on from where it is, metered. Forces of the strings' excitations, on the bridge and on the body elsewhere are
+    N a step."""
     i, book = w.island, ledger(w, steps, lanes)
     pushing = np.zeros((steps, len(w.network.strings))) if force is None else np.ascontiguousarray(force, float)
     knocking = np.zeros((steps, i.bridge.now.size)) if knock is None else np.ascontiguousarray(knock, float)
+    striking = np.zeros(steps) if blow is None else np.ascontiguousarray(blow, float)
     for first in range(0, steps, MOST_AT_ONCE):
         here = slice(first, first + MOST_AT_ONCE)
-        meter(w.base, pushing[here], knocking[here], piece_of(book, here))
+        meter(w.base, pushing[here], knocking[here], striking[here], piece_of(book, here))
     return book
 
 
@@ -102,11 +109,12 @@ def run(w: Woven, seconds: float) -> Ledger:
     knock = np.zeros((steps, len(network.body.directions)))
     if network.knock is not None:
         knock[:, 0] = pulse(network.knock, w.rate, steps)
-    return observe(w, steps, force, knock)
+    blow = None if network.struck is None else pulse(network.struck, w.rate, steps)
+    return observe(w, steps, force, knock, blow=blow)
 
 
 @called_by_python
-def meter(base: Any, force: Any, knock: Any, book: Ledger) -> None:
+def meter(base: Any, force: Any, knock: Any, blow: Any, book: Ledger) -> None:
     """Step by step, with everything metered."""
     i = island(base)
     b, strings = i.bridge, i.strands.size
@@ -116,6 +124,7 @@ def meter(base: Any, force: Any, knock: Any, book: Ledger) -> None:
     for n in range(force.shape[0]):
         odd = b.clock[0] & 1
         copy(b.bank.even if odd else b.bank.odd, b.bank.earlier)
+        b.blow[0] = blow[n]
         step(base, force[n], knock[n])
         rest_from(base)
         tell(base, book.out[n])
@@ -163,10 +172,11 @@ def enter(s: Strand, b: Bridge, per_second: Any, newtons: Any, book: Ledger, n: 
 
 @native
 def enter_bridge(b: Bridge, knock: Any, book: Ledger, n: Any) -> None:
-    """The body, and what knocks on the bridge."""
+    """The body, what knocks on the bridge, and what strikes elsewhere."""
     newest, last = (b.bank.even, b.bank.odd) if b.clock[0] & 1 == 0 else (b.bank.odd, b.bank.even)
-    lost, _ = spent(b.bank, newest)
+    lost, worked = spent(b.bank, newest)
     book.sums[0] += lost
+    book.sums[1] += worked * b.blow[0]
     for d in range(b.now.size):
         book.sums[1] += 0.5 * knock[d] * (b.now[d] - came_from(b, d))
         book.bridge[n, d] = b.now[d]

@@ -177,14 +177,20 @@ class Hammer:
 
 @dataclass(frozen=True)
 class Resonance:
-    """A mode of the body: frequency (Hz), quality, modal mass (kg), its motion at the bridge in each direction, and how
-    much its acceleration is heard in each channel."""
+    """A mode of the body: frequency (Hz), quality, modal mass (kg), its motion at the bridge in each direction, how
+    much its acceleration is heard in each channel, and its motion where the body is struck (None: as at the bridge)."""
 
     frequency: float
     quality: float
     mass: float
     shape: tuple[float, ...] = (1.0,)
     heard: tuple[float, ...] = (1.0,)
+    struck: float | None = None
+
+    @property
+    def blow(self) -> float:
+        """Its motion where the body is struck."""
+        return self.shape[0] if self.struck is None else self.struck
 
     def __post_init__(self) -> None:
         require("body.frequency", self.frequency, above=0.0)
@@ -225,12 +231,14 @@ class Body:
 
 @dataclass(frozen=True)
 class Network:
-    """Strings on one bridge, the hammers that hit them, the body below, and what knocks on the bridge itself."""
+    """Strings on one bridge, the hammers that hit them, the body below, what knocks on the bridge itself, and what
+    strikes the body elsewhere."""
 
     strings: tuple[Strung, ...]
     body: Body = Body()
     hammers: tuple[Hammer, ...] = ()
     knock: Excitation | None = None  # its position means nothing
+    struck: Excitation | None = None  # likewise
 
     def __post_init__(self) -> None:
         if not self.strings:

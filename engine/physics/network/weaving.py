@@ -308,7 +308,9 @@ def _body(body: Body, rate: float) -> dict[str, Any]:
         m, mass, rows = Modes(none, none, none), none, rows[:, :0]
     else:
         m, mass, rows = body_modes(body)
-    return {"bank": bank(m, mass, rows, len(body.directions), rate)}
+    own = bank(m, mass, rows, len(body.directions), rate)
+    own["inject"] = _padded(own["spread"][: mass.size] * np.array([mode.blow for mode in body.modes]))
+    return {"bank": own}
 
 
 def body_modes(body: Body) -> tuple[Modes, Array, Array]:
@@ -343,6 +345,7 @@ def bridge_of(body: Body, hammers: tuple[Hammer, ...], rate: float) -> dict[str,
         **_body(body, rate),
         **squares,
         **vectors,
+        "blow": zeros(1),
         "heard": zeros((3, body.channels)),
         "passing": high_pass(body.radiates, rate),
         "passed": zeros((body.channels, 2)),

@@ -138,3 +138,53 @@ def test_homogeneous_networks_give_the_same_bits_times_a_power_of_two() -> None:
     assert not louder(height=-1e-6)
     assert not louder(exponent=1.5)
     assert not louder(stretching=1.4e4)
+
+
+# --- a blow on the body -----------------------------------------------------------------------------------------------
+
+BLOW = Excitation(force=-3.0, duration=1e-3, onset=2e-3)
+
+
+def test_a_blow_on_the_body_is_in_the_account() -> None:
+    """Its work is the exciter's: of any body, under any strings, energy is kept to rounding."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        strings = (Strung(baj(), rng.uniform(-1.5, 1.5), excitation=Excitation(0.3, 1.0, 2e-3), band=8e3),)
+        book = run(weave(Network(strings, random_body(rng, True), struck=BLOW), 48_000.0), 0.05)
+        assert book.balance <= 5e-12, seed
+
+
+def test_a_body_that_is_struck_as_the_bridge_moves_is_a_bridge_that_is_knocked() -> None:
+    """The modes are pushed before the bridge is known, or through it: the same motion of all."""
+    rng = np.random.default_rng(7)
+    for directions in (1, 2):
+        shapes = [tuple(rng.normal(size=directions)) for _ in range(5)]
+        body = Body(
+            tuple(Resonance(150.0 * 2.1**n, 15.0, 0.05, s) for n, s in enumerate(shapes)), (0.3, 1.2)[:directions]
+        )
+        string = Strung(baj(), excitation=Excitation(0.3, 1.0, 2e-3), band=8e3)
+        struck = run(weave(Network((string,), body, struck=BLOW), 48_000.0), 0.03)
+        knocked = run(weave(Network((string,), body, knock=BLOW), 48_000.0), 0.03)
+        scale = np.abs(knocked.bridge).max()
+        assert np.abs(struck.bridge - knocked.bridge).max() <= 1e-9 * scale
+        assert np.abs(struck.strings - knocked.strings).max() <= 1e-9 * knocked.strings.max()
+        assert np.abs(struck.work - knocked.work).max() <= 1e-9 * np.abs(knocked.work).max()
+
+
+def test_a_mode_that_does_not_move_where_it_is_struck_stays_at_rest() -> None:
+    """And one that moves there and not at the bridge is driven and felt by no string: an oscillator by itself."""
+    still = Resonance(300.0, 20.0, 0.1, (1.0,), (1.0,), 0.0)
+    aside = Resonance(500.0, 1e4, 0.1, (0.0,), (1.0,), 1.0)
+    string = Strung(baj(), band=8e3)
+    none = run(weave(Network((string,), Body((still,)), struck=BLOW), 48_000.0), 0.03)
+    assert np.abs(none.bridge).max() == 0.0
+    assert none.total.max() == 0.0
+    book = run(weave(Network((string,), Body((still, aside)), struck=BLOW), 48_000.0), 0.03)
+    assert np.abs(book.bridge).max() == 0.0
+    assert book.strings.max() == 0.0
+    assert book.body.max() > 0.0
+    # What so short a force gives is its momentum squared over twice the mass, less what the mode turns in its time.
+    w, push = 2.0 * np.pi * 500.0, BLOW.force * BLOW.duration / 2.0
+    half = 0.5 * w * BLOW.duration
+    spread = np.sin(half) / half / (1.0 - (half / np.pi) ** 2)  # of a raised cosine, at its frequency
+    assert book.body.max() == pytest.approx((push * spread) ** 2 / 0.2, rel=1e-2)
