@@ -60,6 +60,8 @@ def one_step(c: Any, s: Any, force: Any, half: Any) -> None:
         if force != c.law.zero:
             add(force, c.inject, s.odd)
         move(s.even, s.odd)
+        if half == 0:  # as two_steps does
+            copy(s.even, s.whole)
     else:
         now, after = s.odd, s.even
         if half:
