@@ -27,6 +27,7 @@ sys.path.insert(0, str(ROOT))
 
 from engine import aligned
 from engine.aligned import zeros
+from engine.increments import by_increments
 from engine.physics import contact, finite_difference, modal
 from engine.physics.barrier import Barrier, ContactPoints, Polynomial
 from engine.physics.dispersion import REACH
@@ -36,6 +37,7 @@ from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.rank import skeleton
 from engine.physics.reference import iterative_kernel
 from engine.physics.responses import answer_forces, deep, in_vectors
+from engine.physics.steps import factors
 from engine.physics.string import String
 from engine.vectors import PADDING
 
@@ -96,9 +98,11 @@ def modal_voice(p: dict[str, Any], dtype: Any) -> tuple[Any, Any, Any]:
     kept, mix = skeleton(p["V"].astype(float))
     rows, rank = np.concatenate([p["V"][kept], p["pick"][None]]), kept.size
     table = lambda *shape: in_vectors(np.zeros(shape), dtype)  # noqa: E731
+    radius = np.sqrt(p["exact"]["c2"])
+    forward, backward = factors(radius, p["exact"]["c1"] / (2.0 * radius), dtype is np.float32)
     coefficients = modal.Coefficients(
-        forward=on_line(p["c1"]),
-        backward=on_line(p["c2"]),
+        forward=on_line(forward.astype(dtype)),
+        backward=on_line(backward.astype(dtype)),
         inject=on_line(p["inject"]),
         spread=on_line(p["spread"]),
         rows=on_line(rows),
@@ -134,9 +138,9 @@ def on_line(array: Any) -> Any:
     return made
 
 
-def seconds(p: dict[str, Any], dtype: Any) -> tuple[float, np.ndarray[Any, Any]]:
+def seconds(p: dict[str, Any], dtype: Any, wide: bool = False) -> tuple[float, np.ndarray[Any, Any]]:
     """Time and output of one pass of the engine's kernel from rest."""
-    kernel, coefficients, state = (fd_voice if p["model"] == "fd" else modal_voice)(p, dtype)
+    kernel, coefficients, state = fd_voice(p, dtype, wide) if p["model"] == "fd" else modal_voice(p, dtype)
     out = np.zeros((p["n"], 1), dtype)
     start = time.perf_counter()
     kernel(coefficients, state, p["force"], out)
@@ -162,6 +166,24 @@ def yardstick(folder: Path) -> ModuleType | None:
     return module
 
 
+def with_exact(module: ModuleType, dtype: Any) -> list[dict[str, Any]]:
+    """The yardstick's problems, and each as float64 has it: what goes by increments is rounded after, not before."""
+    pairs = zip(module.problems(dtype), module.problems(np.float64), strict=True)
+    return [p | {"exact": exact} for p, exact in pairs]
+
+
+def nine_taps(module: ModuleType, repeats: int) -> None:
+    """What losses with s1 or s3 and stiff strings cost on a grid: the update with nine taps beside that with five."""
+    print("\nnine taps beside five, no contact:")
+    for dtype_name, dtype in DTYPES.items():
+        for p in (p | {"k0": 1, "k1": 1} for p in module.problems(dtype) if p["model"] == "fd"):
+            sides = [lambda p=p, d=dtype, w=wide: seconds(p, d, w)[0] for wide in (False, True)]
+            for side in sides:
+                side()
+            five, nine = (t / p["n"] * 1e9 for t in best_of(repeats, *sides))
+            print(f"  {p['f0']:4.0f} Hz N={p['N']:3} {dtype_name}: {five:6.1f} ns, {nine:6.1f} ns: x{nine / five:.2f}")
+
+
 def compare(module: ModuleType, repeats: int) -> list[dict[str, Any]]:
     """Every problem of the yardstick in both precisions."""
     compiler = shutil.which("cc")
@@ -171,7 +193,7 @@ def compare(module: ModuleType, repeats: int) -> list[dict[str, Any]]:
     print(f"{'problem':24} {'dtype':8} {'engine ns':>9} {'C ns':>8} {'voices':>7} {'C/engine':>8}  rms engine / C - 1")
     for dtype_name, dtype in DTYPES.items():
         lib = module.build("double" if dtype is np.float64 else "float") if compiler else None
-        for p in module.problems(dtype):
+        for p in with_exact(module, dtype):
             _, mine = seconds(p, dtype)  # compiles, warms up
             sides = [lambda p=p, d=dtype: seconds(p, d)[0]]
             theirs = None
@@ -253,6 +275,9 @@ def first_mode(d: Any) -> float:
     """Frequency (rad per step) of the first mode that a design's own coefficients give, rounding included."""
     if isinstance(d, modal.Design):
         forward, backward = float(d.coefficients.forward[0]), float(d.coefficients.backward[0])
+        if by_increments(d.coefficients.forward):  # e = (1 - R)^2 + 4 R sin^2(w/2)
+            radius = np.sqrt(1.0 - backward)
+            return float(2.0 * np.arcsin(np.sqrt((forward - (1.0 - radius) ** 2) / (4.0 * radius))))
         return float(np.arccos(forward / (2.0 * np.sqrt(backward))))
     s, angle = d.coefficients.stencil, np.pi / d.grid.intervals
     waves = 2.0 * np.cos(angle * np.arange(REACH + 1))
@@ -271,6 +296,7 @@ def main() -> None:
     if module is None:
         sys.exit(f"bench_kernels: no yardstick.py in {args.yardstick}; pass --yardstick DIR")
     table = compare(module, args.repeats)
+    nine_taps(module, args.repeats)
     against_iterating(args.repeats)
     cost_of_float32()
     if args.json:

@@ -188,10 +188,16 @@ def _stencil(string: String, g: Grid, rate: float, dtype: Any) -> Stencil:
     scale = 1.0 + s0 * k
     far *= 2.0 * k / scale
     now, before = now / scale, before / scale
+    # A long wave feels only what the taps come to together, which is little: rounding may not take of that.
+    # What it takes goes to the largest tap, and what that cannot hold to the smallest, which has the finest digits.
     rounded, earlier = now.astype(dtype), before.astype(dtype)
-    # A long wave feels only what the taps come to together, some 1e-3: rounding may not take of that.
-    lacking = (now - rounded) + (before - earlier)
-    rounded[0] += dtype(lacking[0] + 2.0 * total(lacking[1:]))
+    fine, tap = min(
+        ((taps, j) for taps in (rounded, earlier) for j in range(1, REACH + 1) if taps[j] != 0.0),
+        key=lambda place: abs(place[0][place[1]]),
+    )
+    for held, j, sides in ((rounded, 0, 1.0), (fine, tap, 2.0)):
+        lacking = (now - rounded) + (before - earlier)
+        held[j] += dtype((lacking[0] + 2.0 * total(lacking[1:])) / sides)
     return Stencil(g.intervals, wide, rounded, earlier, offset, far.astype(dtype))
 
 

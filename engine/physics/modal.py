@@ -8,7 +8,7 @@ one-state-pair form, where contact sits at whole steps and the quadratised force
 V = Q B is of low rank (rank.py): B is projected and pushed, Q gives the points. N is what the modes leave out of the
 string's answer to a force that rests (statics.py): it comes at once and is forgotten, as of a mode that is all loss.
 
-Steps go in pairs, of which each odd one is the first: one pass over the modes takes both (pairs.py), and what the first
+Steps go in pairs, of which each odd one is the first: one pass over the modes takes both (steps.py), and what the first
 one's contact does to the modes waits until the second is over. A step by itself takes the same operations.
 """
 
@@ -24,10 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.aligned import zeros
-from engine.compiled import VECTOR, called_by_python, called_with, copy, inlined, native, plain
+from engine.compiled import VECTOR, called_by_python, called_with, copy, inlined, plain
+from engine.increments import by_increments
 from engine.layout import Integers, Matrix, Vector
 from engine.opened import group_type
-from engine.pairs import accumulate, advance_twice, combine, look_ahead, near, push, push_twice, shift, whole
+from engine.pairs import accumulate, combine, look_ahead, near, shift, whole
 from engine.physics import block, contact
 from engine.physics.barrier import ContactPoints
 from engine.physics.contact import Law, Touch
@@ -38,8 +39,21 @@ from engine.physics.rank import few_rows
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
 from engine.physics.responses import answer_forces, deep, in_vectors, point_response
 from engine.physics.statics import resting
+from engine.physics.steps import (
+    both_steps,
+    factors,
+    last,
+    newest,
+    one_step,
+    push_both,
+    push_first,
+    twice_middle,
+    two_steps,
+    two_ways,
+    way,
+)
 from engine.physics.string import Array
-from engine.vectors import PADDING, advance, project
+from engine.vectors import PADDING, project
 
 
 class Coefficients(NamedTuple):
@@ -48,8 +62,8 @@ class Coefficients(NamedTuple):
     Tables that vector code reads row by row are as wide as whole vectors: "K" or "r + P" then means at least so many.
     """
 
-    forward: Vector  # 2 R cos(w k)
-    backward: Vector  # R^2
+    forward: Vector  # 2 R cos(w k); by increments 1 - 2 R cos(w k) + R^2
+    backward: Vector  # R^2; by increments 1 - R^2
     inject: Vector  # modal displacement per newton of excitation
     spread: Vector  # (k^2/m) C
     rows: Matrix  # [r + P, M]
@@ -76,7 +90,7 @@ class Coefficients(NamedTuple):
 
 
 class State(NamedTuple):
-    """What the kernel changes. `even` and `odd` take turns at holding the newest step."""
+    """What the kernel changes. `even` and `odd` take turns at holding the newest step; by increments, see steps.py."""
 
     even: Vector
     odd: Vector
@@ -88,7 +102,7 @@ class State(NamedTuple):
     push: Vector  # [K]
     none: Vector  # [K] zeros
     work: Matrix  # of block.py
-    whole: Vector  # the newest step, where what its contact does still waits
+    whole: Vector  # the newest step, where what its contact does still waits; by increments its change as well
     owed: Integers  # whether it does; for how many steps forces are to be forgotten; what pushed in a pair's first step
     clock: Integers  # steps since reset
 
@@ -132,6 +146,7 @@ def design(
     rank = mix.shape[1]
     pressed = resting(problem, points, given)
     rest = product(product(pressed, mix), rows[:rank]) / stiffness
+    forward, backward = factors(r, o, np.dtype(dtype) == np.float32)
 
     def cast(array: Array) -> NDArray[Any]:
         made = zeros((*array.shape[:-1], b.size + -b.size % PADDING), dtype)
@@ -139,8 +154,8 @@ def design(
         return made
 
     coefficients = Coefficients(
-        forward=cast(2.0 * r * o),
-        backward=cast(r**2),
+        forward=cast(forward),
+        backward=cast(backward),
         inject=cast(gain * shape(b, np.array([problem.excitation.position * string.length]))[0]),
         spread=cast(gain),
         rows=cast(rows),
@@ -192,12 +207,13 @@ def state(c: Coefficients) -> State:
         zeros(room, dtype),
         zeros(room, dtype),
         zeros((block.ROWS + at_once, at_once), dtype),
-        zeros(size, dtype),
+        zeros(2 * size if by_increments(c.forward) else size, dtype),
         np.zeros(3, np.int64),
         np.zeros(1, np.int64),
     )
     # As `reset` has it, but by the twins of vector code: to compile it would be most of a first design's time.
-    s.even[:] = s.odd[:] = c.rest
+    s.even[:] = c.rest
+    s.odd[:] = 0.0 if by_increments(c.rest) else c.rest
     s.touch.psi[:points], s.touch.force[:points], s.earlier[:points] = c.rest_psi, c.rest_force, c.rest_force
     plain(begin)(c, s)
     return s
@@ -207,7 +223,8 @@ def state(c: Coefficients) -> State:
 def reset(c: Coefficients, s: State) -> None:
     """Back to static equilibrium, silent."""
     copy(c.rest, s.even)
-    copy(c.rest, s.odd)
+    for i in range(c.rest.size):
+        s.odd[i] = c.law.zero if by_increments(c.rest) else c.rest[i]
     for k in range(c.rest_psi.size):
         s.touch.psi[k] = c.rest_psi[k]
         s.touch.force[k] = c.rest_force[k]
@@ -220,8 +237,9 @@ def reset(c: Coefficients, s: State) -> None:
 @called_by_python
 def begin(c: Coefficients, s: State) -> None:
     """Step 0, from modes, psi and forces as they are: where the points are, and nothing owed."""
-    for y, points in ((s.odd, s.touch.before), (s.even, s.touch.now)):
-        project(c.rows, y, s.both[0, : len(c.rows)])
+    before, now = both_steps(s)
+    for y, points in ((before, s.touch.before), (now, s.touch.now)):
+        project(c.rows, y[: c.forward.size], s.both[0, : len(c.rows)])
         combine(c.mix, s.both[0], c.mix.shape[0], points)
         for k in range(c.rest_psi.size):
             s.touch.pushed[k] = k
@@ -237,19 +255,12 @@ def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
     """Let the string go from that shape."""
     y, earlier = released(d.problem.string, d.modes, d.rate, initial)
     reset(d.coefficients, s)
-    s.even[: y.size], s.odd[: y.size] = y, earlier
+    s.even[: y.size], s.odd[: y.size] = y, y - earlier if by_increments(s.odd) else earlier
     s.touch.force[:], s.earlier[:] = 0.0, 0.0
     begin(d.coefficients, s)
     points = d.points.height.size
     penetration = d.points.height - s.touch.now[:points]
     s.touch.psi[:points] = contact.psi_at(penetration, d.points, d.problem.contact.exponent)
-
-
-@native
-def add(force: Any, inject: Any, y: Any) -> None:
-    """y += force * inject."""
-    for i in range(y.size):
-        y[i] += force * inject[i]
 
 
 @inlined
@@ -302,7 +313,7 @@ def come_after(c: Coefficients, s: State) -> None:
 def settle(c: Coefficients, s: State) -> None:
     """At the end of a pair: what both contacts do to the modes."""
     if s.owed[0]:
-        push_twice(c.forward, c.spread, c.rows, s.weights[0], s.weights[1], c.mix.shape[0], s.even, s.odd)
+        push_both(c, s, s.weights[0], s.weights[1])
         combine(c.shares, s.push, 0, s.weights[0])
         combine(c.shares, s.push, 0, s.weights[1])
         s.owed[0] = 0
@@ -312,7 +323,7 @@ def settle(c: Coefficients, s: State) -> None:
 def catch_up(c: Coefficients, s: State) -> None:
     """Between two steps, before coefficients change: have the newest step's modes as its contact leaves them."""
     if s.owed[0]:
-        push(c.spread, c.rows, s.weights[0], c.mix.shape[0], s.even)
+        push_first(c, s.weights[0], s.even, s.odd)
         combine(c.shares, s.push, 0, s.weights[0])
         s.owed[0], s.owed[2] = 0, 0
 
@@ -347,10 +358,10 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
     while t < force.size:
         first, end = 1 - (s.clock[0] & 1), 2
         if first == 0 and t + 1 < force.size:
-            advance_twice(c.forward, c.backward, c.inject, c.rows, s.odd, s.even, force[t], force[t + 1], s.both)
+            two_steps(c, s, force[t], force[t + 1])
         else:
             end = first + 1
-            single(c, s, force[t], first)
+            one_step(c, s, force[t], first)
         busy = False
         if points:
             busy = look_ahead(c.mix, s.both, rank, c.height, s.touch.now, s.touch.psi, s.free) or end - first == 1
@@ -372,30 +383,6 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
         t += end - first
 
 
-@inlined
-def single(c: Coefficients, s: State, force: Any, half: Any) -> None:
-    """The first or the second step of a pair by itself, without contact."""
-    now, after = s.odd, s.even
-    if half:
-        now, after = after, now
-    advance(c.forward, c.backward, now, after)
-    if force != c.law.zero:
-        add(force, c.inject, after)
-    project(c.rows, after, s.both[half, : len(c.rows)])
-
-
-@inlined
-def newest(c: Coefficients, s: State) -> Any:
-    """The newest step's modes, and those of the one before."""
-    if s.clock[0] & 1:
-        return s.odd, s.even
-    if s.owed[0]:
-        copy(s.even, s.whole)
-        push(c.spread, c.rows, s.weights[0], c.mix.shape[0], s.whole)
-        return s.whole, s.odd
-    return s.even, s.odd
-
-
 @called_by_python
 def energy(c: Coefficients, s: State) -> Any:
     """Kinetic, potential and contact energy between the last two steps, J (§2.5).
@@ -405,15 +392,15 @@ def energy(c: Coefficients, s: State) -> Any:
     y, x = newest(c, s)
     k0 = k1 = k2 = k3 = p0 = p1 = p2 = p3 = stored = left = c.law.zero
     # Four sums side by side, which the processor adds at once; PADDING makes the number of modes a multiple of four.
-    for i in range(0, y.size, 4):
-        k0 += (y[i] - x[i]) ** 2
-        k1 += (y[i + 1] - x[i + 1]) ** 2
-        k2 += (y[i + 2] - x[i + 2]) ** 2
-        k3 += (y[i + 3] - x[i + 3]) ** 2
-        p0 += c.spring[i] * (y[i] + x[i]) ** 2
-        p1 += c.spring[i + 1] * (y[i + 1] + x[i + 1]) ** 2
-        p2 += c.spring[i + 2] * (y[i + 2] + x[i + 2]) ** 2
-        p3 += c.spring[i + 3] * (y[i + 3] + x[i + 3]) ** 2
+    for i in range(0, c.spring.size, 4):
+        k0 += way(y, x, i) ** 2
+        k1 += way(y, x, i + 1) ** 2
+        k2 += way(y, x, i + 2) ** 2
+        k3 += way(y, x, i + 3) ** 2
+        p0 += c.spring[i] * twice_middle(y, x, i) ** 2
+        p1 += c.spring[i + 1] * twice_middle(y, x, i + 1) ** 2
+        p2 += c.spring[i + 2] * twice_middle(y, x, i + 2) ** 2
+        p3 += c.spring[i + 3] * twice_middle(y, x, i + 3) ** 2
     for k in range(c.rest_psi.size):
         stored += c.law.half * s.touch.psi[k] ** 2
     if s.owed[1]:
@@ -440,18 +427,19 @@ def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
     while shot < log.at.size and log.at[shot] < first:
         shot += 1
     for n in range(force.size):
-        now, older = newest(c, s)
+        now, ago = newest(c, s)
         while shot < log.at.size and log.at[shot] == first + n:
-            copy(now, log.shapes[shot])
+            copy(now[: before.size], log.shapes[shot])
             shot += 1
-        copy(older, before)
+        for i in range(before.size):
+            before[i] = last(ago, i)
         for k in range(c.rest_psi.size):
             log.force[n, k] = s.earlier[k]
         kernel(c, s, force[n : n + 1], log.out[n : n + 1])
-        after, _ = newest(c, s)
+        after, ago = newest(c, s)
         dissipated = moved = c.law.zero
-        for i in range(after.size):
-            span = after[i] - before[i]
+        for i in range(before.size):
+            span = two_ways(after, ago, before, i)
             dissipated += c.resistance[i] * span * span
             if c.spread[i] > c.law.zero:
                 moved += c.inject[i] / c.spread[i] * span
@@ -481,7 +469,8 @@ def run(
     if initial is not None:
         release(d, s, initial)
     heard, pressed = c.rows[c.mix.shape[0] :], product(s.touch.force[: c.rest_psi.size], c.direct)
-    start, before = (np.append(product(heard, y) + pressed, np.zeros(c.grip.size)) for y in (s.even, s.odd))
+    x = s.even - s.odd if by_increments(s.odd) else s.odd
+    start, before = (np.append(product(heard, y) + pressed, np.zeros(c.grip.size)) for y in (s.even, x))
     steps = force.size if steps is None else steps
     kept = min(most, steps) if listener else steps
     book = log(kept, start.size, c.rest_psi.size, c.forward.size, at, c.forward.dtype)

@@ -12,6 +12,7 @@ from engine.aligned import zeros
 from engine.compiled import called_by_python, inlined
 from engine.pairs import combine, whole
 from engine.physics.linear import product, total
+from engine.physics.steps import swing
 from engine.physics.string import Array
 from engine.vectors import project
 
@@ -45,7 +46,7 @@ def answer_forces(c: Any, scratch: Any) -> None:
             scratch[i] = c.spread[i] * c.rows[j, i]
         project(c.rows, scratch, c.answer[j, : len(c.rows)])
         for i in range(c.spread.size):
-            scratch[i] *= c.forward[i]
+            scratch[i] *= swing(c, i)
         project(c.rows, scratch, c.ahead[j, : len(c.rows)])
     for k in range(points):
         of_point(c, k, c.ahead, scratch, c.response_ahead[k], c.heard_ahead[k])

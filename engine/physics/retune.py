@@ -16,7 +16,7 @@ from engine import elementwise
 from engine.compiled import called_by_python, inlined, native
 from engine.elementary import exp
 from engine.layout import Matrix, Vector
-from engine.pairs import advance_twice, look_ahead
+from engine.pairs import look_ahead
 from engine.physics import contact, finite_difference, modal
 from engine.physics.contact import Law, Touch
 from engine.physics.dispersion import REACH, Elastic, taps_of
@@ -25,6 +25,7 @@ from engine.physics.grid_contact import Touchable
 from engine.physics.losses import far_taps, loss_taps
 from engine.physics.modes import shape
 from engine.physics.responses import answer_forces
+from engine.physics.steps import one_step, two_steps
 from engine.physics.string import Array
 from engine.vectors import PADDING
 
@@ -183,10 +184,10 @@ def run_under_moving(c: modal.Coefficients, s: modal.State, at: Any, to: Any, le
     while t < force.size:
         first, end = 1 - (s.clock[0] & 1), 2
         if first == 0 and t + 1 < force.size:
-            advance_twice(c.forward, c.backward, c.inject, c.rows, s.odd, s.even, force[t], force[t + 1], s.both)
+            two_steps(c, s, force[t], force[t + 1])
         else:
             end = first + 1
-            modal.single(c, s, force[t], first)
+            one_step(c, s, force[t], first)
         look_ahead(c.mix, s.both, rank, c.height, s.touch.now, s.touch.psi, s.free)  # for the points
         for half in range(first, end):
             if half == 1 and s.owed[0]:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from engine.aligned import zeros
 from engine.compiled import called_by_python, copy, inlined, native
+from engine.increments import by_increments, fall, move
 from engine.layout import Integers, Matrix, Vector
 from engine.physics import contact, modal, newton, statics
 from engine.physics.contact import Law
@@ -33,6 +34,7 @@ from engine.physics.newton import Solver
 from engine.physics.problem import TWICE
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
 from engine.physics.responses import answer_rows
+from engine.physics.steps import add, factors
 from engine.physics.string import Array
 from engine.vectors import PADDING, advance, project, spread
 
@@ -42,8 +44,8 @@ FLEETING = 30.0  # 1/s: modes that decay faster than this are gone in a fifth of
 class Coefficients(NamedTuple):
     """What the kernel reads. Row k < K of `rows` is contact point k, the others are pickups."""
 
-    forward: Vector  # 2 R cos(w k)
-    backward: Vector  # R^2
+    forward: Vector  # 2 R cos(w k); by increments 1 - 2 R cos(w k) + R^2
+    backward: Vector  # R^2; by increments 1 - R^2
     inject: Vector  # modal displacement per newton of excitation
     spread: Vector  # (k^2/m) C
     rows: Matrix  # [K + P, M]
@@ -61,7 +63,7 @@ class Coefficients(NamedTuple):
 
 
 class State(NamedTuple):
-    """What the kernel changes. `even` and `odd` take turns at holding the newest step."""
+    """What the kernel changes. `even` and `odd` take turns at holding the newest step; by increments, see steps.py."""
 
     even: Vector
     odd: Vector
@@ -98,10 +100,11 @@ def coefficients(d: modal.Design, dtype: Any = np.float64, whole: bool | None = 
     response = zeros(static.shape, dtype)
     answer_rows(cast(rows), cast(gain), response, zeros(b.size + -b.size % PADDING, dtype))
     force = contact.equilibrium(static[:, :count] + left[:, :count], points, problem.contact.exponent)
+    forward, backward = factors(r, o, np.dtype(dtype) == np.float32)
 
     return Coefficients(
-        forward=cast(2.0 * r * o),
-        backward=cast(r * r),
+        forward=cast(forward),
+        backward=cast(backward),
         inject=cast(gain * shape(b, np.array([problem.excitation.position * string.length]))[0]),
         spread=cast(gain),
         rows=cast(rows),
@@ -156,7 +159,8 @@ def state(c: Coefficients) -> State:
 def reset(c: Coefficients, s: State) -> None:
     """Back to static equilibrium, silent; the force that holds it there has acted before."""
     copy(c.rest, s.even)
-    copy(c.rest, s.odd)
+    for i in range(c.rest.size):
+        s.odd[i] = c.law.zero if by_increments(c.rest) else c.rest[i]
     copy(c.rest_force, s.force)
     project(c.rows, s.even, s.free)
     for k in range(c.height.size):
@@ -171,7 +175,7 @@ def release(d: modal.Design, c: Coefficients, s: State, initial: Callable[[Array
     """Hold the string in the shape `initial`(x) and let go at t = 0; conventions of modal.release."""
     reset(c, s)
     y, earlier = released(d.problem.string, d.modes, d.rate, initial)
-    s.even[: y.size], s.odd[: y.size] = y, earlier
+    s.even[: y.size], s.odd[: y.size] = y, y - earlier if by_increments(s.odd) else earlier
     s.force[:] = 0.0
     s.now[:] = product(shape(d.modes.wavenumber, d.points.position), y)
 
@@ -256,22 +260,51 @@ def meet_points(c: Coefficients, s: State, after: Any, by: Any) -> Any:
 
 
 @inlined
-def step(c: Coefficients, s: State, now: Any, after: Any, force: Any, by: Any, out: Any) -> None:
-    """From `now` to `after`, which lies where the step before was, the barrier rising `by` so much.
+def newest(s: State) -> Any:
+    """The newest step's modes, and those of the one before or, by increments, the change from there."""
+    if s.clock[0] & 1 and not by_increments(s.even):
+        return s.odd, s.even
+    return s.even, s.odd
+
+
+@inlined
+def way(now: Any, before: Any, i: Any) -> Any:
+    """How far a mode has come in the newest step, from what `newest` gives."""
+    return before[i] if by_increments(now) else now[i] - before[i]
+
+
+@inlined
+def go(c: Coefficients, now: Any, after: Any, force: Any) -> None:
+    """A step without contact, from `now` to `after`; by increments now + after, which holds the last change."""
+    if by_increments(now):
+        fall(c.forward, c.backward, now, after)
+    else:
+        advance(c.forward, c.backward, now, after)
+    if force != c.law.zero:
+        add(force, c.inject, after)
+    if by_increments(now):
+        move(now, after)
+
+
+@inlined
+def step(c: Coefficients, s: State, force: Any, by: Any, out: Any) -> None:
+    """The next step, the barrier rising `by` so much.
 
     `out` then has the pickups, and behind them what contact and pluck carry (hearing.py).
     """
-    advance(c.forward, c.backward, now, after)
-    if force != c.law.zero:
-        modal.add(force, c.inject, after)
+    now, after = newest(s)
+    go(c, now, after, force)
+    there = now if by_increments(now) else after
     if c.height.size:
-        pushed = meet_points(c, s, after, by)
+        pushed = meet_points(c, s, there, by)
         spread(c.spread, c.rows, s.mean, s.pushed, pushed, after)
+        if by_increments(now):
+            spread(c.spread, c.rows, s.mean, s.pushed, pushed, now)
         for k in range(c.height.size):
             s.now[k] = s.free[k]
             c.height[k] += by
     else:
-        project(c.rows, after, s.free)
+        project(c.rows, there, s.free)
     hear(c, s, force, out)
     s.clock[0] += 1
 
@@ -295,12 +328,8 @@ def kernel(c: Coefficients, s: State, force: Any, by: Any, out: Any) -> None:
 
     Allocates nothing.
     """
-    now, after = s.even, s.odd
-    if s.clock[0] & 1:
-        now, after = after, now
     for t in range(force.size):
-        step(c, s, now, after, force[t], by, out[t])
-        now, after = after, now
+        step(c, s, force[t], by, out[t])
 
 
 # --- energy -----------------------------------------------------------------------------------------------------------
@@ -308,15 +337,16 @@ def kernel(c: Coefficients, s: State, force: Any, by: Any, out: Any) -> None:
 
 @inlined
 def momentum(c: Coefficients, s: State, now: Any, before: Any, i: Any) -> Any:
-    """q of a mode (004 eq. 15-26): half a step of its velocity, now, from its last two values and the last force."""
+    """q of a mode (004 eq. 15-26): half a step of its velocity, now, from what `newest` gives and the last force."""
     if not c.spread[i] > c.law.zero:  # padding, or driven past Nyquist
         return c.law.zero
     pull, unit = c.law.zero, c.law.half * c.law.half / c.inertia[0]  # xi = k^2 / 2m
     for k in range(s.force.size):
         if s.force[k] != c.law.zero:
             pull += s.force[k] * c.rows[k, i]
-    way = now[i] - before[i]
-    return way - way * unit / c.spread[i] - c.spring[i] / c.inertia[0] * before[i] + c.law.half * unit * pull
+    came = way(now, before, i)
+    last = now[i] - came if by_increments(now) else before[i]
+    return came - came * unit / c.spread[i] - c.spring[i] / c.inertia[0] * last + c.law.half * unit * pull
 
 
 @inlined
@@ -333,7 +363,7 @@ def statically(c: Coefficients, force: Any) -> Any:
 @called_by_python
 def energy(c: Coefficients, s: State) -> Any:
     """Kinetic, potential and contact energy at the newest step, J: 004 eq. (30)-(32), H = (q'q + y'Ay)/xi + phi."""
-    now, before = (s.odd, s.even) if s.clock[0] & 1 else (s.even, s.odd)
+    now, before = newest(s)
     kinetic = bent = stored = c.law.zero
     for i in range(now.size):
         q = momentum(c, s, now, before, i)
@@ -366,16 +396,17 @@ def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
     while shot < log.at.size and log.at[shot] < first:
         shot += 1
     for n in range(force.size):
-        now, after = (s.odd, s.even) if s.clock[0] & 1 else (s.even, s.odd)
+        now, before = newest(s)
         while shot < log.at.size and log.at[shot] == first + n:
             copy(now, log.shapes[shot])
             shot += 1
         if force[n] != c.law.zero:
-            given += work(c, s, now, after, force[n])
+            given += work(c, s, now, before, force[n])
         kernel(c, s, force[n : n + 1], c.law.zero, log.out[n : n + 1])
+        now, before = newest(s)
         for i in range(now.size):
-            way = after[i] - now[i]
-            lost += four * c.resistance[i] * way * way
+            came = way(now, before, i)
+            lost += four * c.resistance[i] * came * came
         lost += statically(c, s.change)
         log.kinetic[n], log.potential[n], log.contact[n] = energy(c, s)
         for k in range(c.height.size):
@@ -406,7 +437,8 @@ def run(
     if initial is not None:
         release(d, c, s, initial)
     heard = c.rows[c.height.size :]
-    start, before = (np.append(product(heard, y), np.zeros(c.grip.size)) for y in (s.even, s.odd))
+    x = s.even - s.odd if by_increments(s.odd) else s.odd
+    start, before = (np.append(product(heard, y), np.zeros(c.grip.size)) for y in (s.even, x))
     steps = force.size if steps is None else steps
     kept = min(most, steps) if listener else steps
     book = log(kept, start.size, c.height.size, c.forward.size, at, c.forward.dtype)

@@ -18,6 +18,7 @@ from engine.physics.hearing import REACTION, gripped, on_body
 from engine.physics.linear import product
 from engine.physics.problem import Pickup
 from engine.physics.retune import ModalTuning, lift_points, modal_tuning, run_under_moving, tune_modes
+from engine.physics.steps import newest
 from engine.physics.string import Array
 from engine.synth.listening import podium_at
 from engine.synth.memory import Machine
@@ -238,7 +239,7 @@ def energy(m: Machine, v: Any) -> Any:
 def shape(m: Machine, v: Any, ago: Any, out: Any) -> Any:
     """Its newest amplitudes, or those of the step before, into `out`, which may have room for the lowest only."""
     mine = of_voice(m, v)
-    now, before = modal.newest(mine.c, mine.s)
+    now, before = newest(mine.c, mine.s)
     return lowest(before if ago else now, out)
 
 

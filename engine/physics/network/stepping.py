@@ -7,13 +7,13 @@ from typing import Any
 from engine.compiled import called_by_python, inlined, native
 from engine.joined import advance_on, blended, cleared, kept, listed, push_chosen, summed
 from engine.pairs import shift
-from engine.physics.modal import add
 from engine.physics.network import carrying, flocking
 from engine.physics.network.counterparts import fly, lead, slip, throw
 from engine.physics.network.folding import hold, refold, settle_links, stretch, tighten
 from engine.physics.network.hanging import tune
 from engine.physics.network.memory import Bridge, Strand, island, strand
 from engine.physics.network.settling import settle
+from engine.physics.steps import add
 from engine.vectors import advance, project, spread
 
 
