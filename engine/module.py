@@ -225,11 +225,11 @@ def name() -> str:
 
 def make(aim: processor.Processor = processor.PROCESSOR) -> bytes:
     """Compile it, for this processor or another."""
-    for place in sources.entrances(PACKAGE):
-        importlib.import_module(place)
     tell(0.0)
     try:
         with parts.helper("1", fingerprint(), *aim) as finished:
+            for place in sources.entrances(PACKAGE):
+                importlib.import_module(place)
             first = part(0, aim)
             second = finished() or part(1, aim)
     finally:

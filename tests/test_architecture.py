@@ -23,10 +23,12 @@ ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room)
 FLOORS = (
     {"errors", "units", "cache", "machine_code", "compiled", "vectors", "aligned", "versions", "reading", "printable"}
     | {
+        "calling",
         "elementary",
         "elementwise",
         "ending",
         "front",
+        "inference",
         "interrupts",
         "joined",
         "lanes",
@@ -78,6 +80,8 @@ COMPILERS = {
     "module",
     "lowering",
     "front",
+    "calling",
+    "inference",
     "levels",
     "processor",
     "threads",
