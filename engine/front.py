@@ -57,8 +57,13 @@ class _Lower(Lower):  # type: ignore[misc]
         super().setup_function(fndesc)
         self.builder.__class__ = _Builder
 
+    def lower(self) -> None:
+        """All of it, without the environment in which Python's objects would be."""
+        self.lower_normal_function(self.fndesc)
+        self.library.add_ir_module(self.module)
+
     def lower_normal_function(self, fndesc: Any) -> None:
-        """All of it."""
+        """The same."""
         super().lower_normal_function(fndesc)
         _drop_unused(self.function)
 
@@ -75,6 +80,12 @@ class _Lower(Lower):  # type: ignore[misc]
             self.lower_block(block)
         self.post_lower()
         return entry_block_tail
+
+    def lower_block(self, block: Any) -> None:
+        """What of it fails, numba's own compilation says better."""
+        for statement in block.body:
+            self.loc = statement.loc
+            self.lower_inst(statement)
 
     def _find_singly_assigned_variable(self) -> None:
         self._graph = analysis.compute_cfg_from_blocks(self.blocks)

@@ -12,26 +12,37 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import llvmlite.binding as llvm
 from llvmlite import ir
-from numba.core import types, typing
+from numba.core import typed_passes, types, typing, untyped_passes
 from numba.core.codegen import CodeLibrary, JITCPUCodegen
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import PassManager
 from numba.core.cpu import CPUContext
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
 from numba.core.target_extension import CPU, dispatcher_registry, jit_registry, target_override, target_registry
-from numba.core.typed_passes import NativeLowering, NopythonRewrites
+from numba.core.typed_passes import NativeLowering
 from numba.core.types.misc import unliteral
 from numba.np import arrayobj
 
-from engine import front
+from engine import calling, front, inference
 from engine.processor import PROCESSOR, Processor
 
 NAME = "jawari"  # of the target
+LEFT_OUT = {
+    typed_passes.AnnotateTypes,
+    typed_passes.DumpParforDiagnostics,
+    typed_passes.IRLegalization,
+    typed_passes.NopythonRewrites,  # of arithmetic of whole arrays, which allocates
+    typed_passes.NoPythonSupportedFeatureValidation,
+    untyped_passes.FindLiterallyCalls,
+    untyped_passes.RewriteDynamicRaises,
+    untyped_passes.WithLifting,
+}
 OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 OPTIMISE = 2  # of 3, which takes a second longer and makes nothing faster (scripts/bench_engine.py)
 LOWERED, LINKED, OPTIMISED = 0.55, 0.7, 0.95  # of the time that all takes
@@ -69,7 +80,14 @@ def optimised(
     functions there are in all.
     """
     cpu_target.target_context.refresh()  # numba's runtime belongs to the first context that is made
-    with global_compiler_lock, _undisturbed(), _plain_indices(), front.values(), target_override(NAME):
+    with (
+        global_compiler_lock,
+        _undisturbed(),
+        _plain_indices(),
+        front.values(),
+        inference.in_short(),
+        target_override(NAME),
+    ):
         target = _Target(aim)
         target.typing_context.elsewhere = elsewhere or {}
         target.wrote = lambda count: tell(LOWERED * min(count / declared, 1.0))
@@ -199,6 +217,23 @@ class _Context(CPUContext):
             super().load_additional_registries()
             self._fresh = True
 
+    @property
+    def call_conv(self) -> Any:
+        """How functions call each other."""
+        return calling.Convention(self)
+
+    def call_internal(self, builder: Any, fndesc: Any, sig: Any, args: Any) -> Any:
+        return calling.call_of(fndesc)(self, builder, sig, args)
+
+    def insert_user_function(self, func: Any, fndesc: Any, libs: Any = ()) -> None:
+        self._defns[func].append(calling.call_of(fndesc), fndesc.argtypes)
+
+    def mangler(self, name: str, types: Any, *, abi_tags: Any = (), uid: Any = None) -> str:
+        """Short: numba would write all types into it."""
+        if uid is None:
+            return super().mangler(name, types, abi_tags=abi_tags, uid=uid)  # type: ignore[no-any-return]
+        return re.sub(r"[^\w.]", "", f"{name}.{uid}")
+
     def get_executable(self, library: Any, fndesc: Any, env: Any) -> Any:
         return type("Code", (), {})()  # by which the callers know it; nobody runs it here
 
@@ -221,11 +256,11 @@ class _Typing(typing.Context):
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
         """What a call with these types is, looked for once: numba tries a dozen ways of adding numbers."""
-        asked = func, args
         if kws or not all(isinstance(kind, types.Type) for kind in args):
             return super().resolve_function_type(func, args, kws)
+        asked = inference.asked(func, args)
         if asked not in self._calls:
-            found = super().resolve_function_type(func, args, kws)
+            found = super().resolve_function_type(*asked, kws)
             if found is None:
                 return None
             self._calls[asked] = found
@@ -286,18 +321,29 @@ DEFAULTS = {name: option.default for name, option in Flags.options.items()}
 
 
 class _Pipeline(CompilerBase):
-    """numba's own without the search for arithmetic of whole arrays, which allocates and so is nowhere."""
+    """numba's own steps, but for those that look for what the engine's code has nowhere."""
 
     def define_pipelines(self) -> list[Any]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [
-            (front.Writing, words) if step is NativeLowering else (step, words)
-            for step, words in passes.passes
-            if step is not NopythonRewrites
-        ]
-        passes._finalized = False
-        passes.finalize()
-        return [passes]
+        if not _Steps.kept:
+            usual = DefaultPassBuilder.define_nopython_pipeline(self.state).passes
+            usual = [(step, words) for step, words in usual if step not in LEFT_OUT]
+            _Steps.kept = [(front.Writing if step is NativeLowering else step, words) for step, words in usual]
+        return [_Steps(NAME)]
+
+
+class _Steps(PassManager):
+    """They are run and that is all: numba takes the time of each, tells who listens, and looks whether all is well."""
+
+    kept: ClassVar[list[Any]] = []
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.passes = self.kept
+        self.finalize()
+
+    def _runPass(self, index: int, pss: Any, internal_state: Any) -> None:
+        pss.analysis = self._analysis
+        pss.run_pass(internal_state)
 
 
 class _Function(Dispatcher):

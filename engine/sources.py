@@ -9,7 +9,10 @@ from pathlib import Path
 
 _COMPILED = r"^ *@(native|called_by_python|entry|guarded|inlined|pasted|called_by_c|called_with)\b"
 _ENTRIES = r"^@(entry|guarded|called_by_c|called_with)\b"
-_COMPILERS = ("elementary", "compiled", "machine_code", "module", "lowering", "front", "parts", "processor", "sources")
+_COMPILERS = (
+    *("elementary", "compiled", "machine_code", "module", "lowering", "front", "calling", "inference", "parts"),
+    *("processor", "sources"),
+)
 
 
 def kernel_sources(package: Path) -> list[Path]:

@@ -24,11 +24,13 @@ FLOORS = (
     {"errors", "units", "cache", "machine_code", "compiled", "vectors", "aligned", "versions", "reading", "printable"}
     | {
         "cores",
+        "calling",
         "elementary",
         "elementwise",
         "ending",
         "front",
         "increments",
+        "inference",
         "interrupts",
         "joined",
         "lanes",
@@ -81,6 +83,8 @@ COMPILERS = {
     "module",
     "lowering",
     "front",
+    "calling",
+    "inference",
     "levels",
     "processor",
     "threads",

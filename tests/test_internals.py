@@ -21,7 +21,9 @@ SOURCES = sorted((ROOT / "engine").rglob("*.py"))
 INTERNALS = {
     "numba": {
         "numba.core.analysis",  # front.py: its way of writing a function down, with values instead of memory
+        "numba.core.base",  # inference.py: what is asked at every step, left out
         "numba.core.caching._Cache",  # machine_code.py puts a cache of its own in its place
+        "numba.core.callconv",  # calling.py: results as values
         "numba.core.ccallback.CFunc",  # compiled.py: C functions that are cached there too
         "numba.core.cgutils",
         "numba.core.codegen.CodeLibrary",  # lowering.py: numba as a front end, with a target of its own
@@ -30,6 +32,7 @@ INTERNALS = {
         "numba.core.compiler.CompilerBase",
         "numba.core.compiler.DefaultPassBuilder",
         "numba.core.compiler.Flags",
+        "numba.core.compiler_machinery.PassManager",
         "numba.core.compiler_machinery.register_pass",
         "numba.core.compiler_lock.global_compiler_lock",
         "numba.core.cpu.CPUContext",
@@ -37,8 +40,11 @@ INTERNALS = {
         "numba.core.datamodel.default_manager",
         "numba.core.datamodel.models",  # opened.py: records are pointers
         "numba.core.dispatcher.Dispatcher",
+        "numba.core.errors.ForceLiteralArg",
+        "numba.core.errors.TypingError",
         "numba.core.event.Listener",  # how far compilation is
         "numba.core.event.install_listener",
+        "numba.core.interpreter",
         "numba.core.ir",
         "numba.core.lowering.Lower",
         "numba.core.postproc.PostProcessor",
@@ -53,19 +59,27 @@ INTERNALS = {
         "numba.core.target_extension.target_registry",
         "numba.core.transforms",
         "numba.core.typed_passes.NativeLowering",
-        "numba.core.typed_passes.NopythonRewrites",
+        "numba.core.typed_passes",
+        "numba.core.typeinfer",
+        "numba.core.types.abstract.Type",
+        "numba.core.untyped_passes",
         "numba.core.types.containers.BaseTuple",  # module.py: arrays in a tuple, one by one
         "numba.core.types",
+        "numba.core.types.misc.Optional",
         "numba.core.types.misc.unliteral",
         "numba.core.typing",
         "numba.core.typing.templates.AttributeTemplate",
         "numba.np.arrayobj",  # lowering.py: indices are taken as they stand
         "numba.np.arrayobj.populate_array",  # arrays from addresses
+        "._analysis",
         "._cache",
         "._customize_flags",
+        "._defns",
+        "._get_arg_packer",
         "._rebuild",
         "._reduce",
         "._registries",
+        "._wrap_missing_loc",
         "_nrt=",  # without a runtime
     },
     "python-rtmidi": {"rtmidi._rtmidi"},  # the file that JACK's functions are reached through
