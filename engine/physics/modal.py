@@ -146,6 +146,7 @@ def design(
     rank = mix.shape[1]
     pressed = resting(problem, points, given)
     rest = product(product(pressed, mix), rows[:rank]) / stiffness
+    rest_psi = contact.psi_at(points.height - product(pressed, given), points, problem.contact.exponent)
     forward, backward = factors(r, o, np.dtype(dtype) == np.float32)
 
     def cast(array: Array) -> NDArray[Any]:
@@ -177,9 +178,7 @@ def design(
         spring=cast(stiffness / 8.0),
         resistance=cast(0.5 * mass * b_star / (k * k)),
         rest=cast(rest),
-        rest_psi=contact.psi_at(points.height - product(pressed, given), points, problem.contact.exponent).astype(
-            dtype
-        ),
+        rest_psi=rest_psi.astype(dtype),
         rest_force=pressed.astype(dtype),
     )
     answer(coefficients, zeros(coefficients.forward.size, dtype))

@@ -14,8 +14,8 @@ from typing import Any
 
 from engine.compiled import native
 from engine.joined import blended
-from engine.physics.modal import add
 from engine.physics.network.memory import Bridge
+from engine.physics.steps import add
 from engine.vectors import advance, project, spread
 
 
