@@ -145,7 +145,6 @@ def design(
     rows, mix, given, left = few_rows(problem, points, touching, heard, stiffness, made_up)
     rank = mix.shape[1]
     pressed = resting(problem, points, given)
-    rest = product(product(pressed, mix), rows[:rank]) / stiffness
     forward, backward = factors(r, o, np.dtype(dtype) == np.float32)
 
     def cast(array: Array) -> NDArray[Any]:
@@ -176,7 +175,7 @@ def design(
         inertia=np.array([0.5 * mass / (k * k)], dtype),
         spring=cast(stiffness / 8.0),
         resistance=cast(0.5 * mass * b_star / (k * k)),
-        rest=cast(rest),
+        rest=cast(product(product(pressed, mix), rows[:rank]) / stiffness),
         rest_psi=contact.psi_at(points.height - product(pressed, given), points, problem.contact.exponent).astype(
             dtype
         ),
