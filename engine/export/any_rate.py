@@ -32,7 +32,7 @@ from engine.preset.rack import Rack
 from engine.synth import decimate
 from engine.synth.bank import FADE_TIME
 from engine.synth.instrument import Instrument
-from engine.synth.keys import BAND, of_key
+from engine.synth.keys import BAND, preset_key
 from engine.synth.memory import KEYS
 from engine.synth.recipes import OWNED, SHAPES, WORDS
 from engine.synth.strings import MODELS, KeyStrings, words_in
@@ -95,10 +95,11 @@ class Unstrung:
 
     def __init__(self, whole_one: Instrument, keys: tuple[int, int], book: Recipes) -> None:
         self.preset, self._book = whole_one.preset, book
+        rate = whole_one.setup.sample_rate * whole_one.oversample
         strung = {
-            number: of_key(self.preset.problem, self.preset.keys, hz, self.preset.tracking)
+            number: made.problem
             for number, hz in enumerate(whole_one.tuning.frequencies)
-            if hz is not None and keys[0] <= number <= keys[1] and whole_one.machine.keys[number].ready
+            if keys[0] <= number <= keys[1] and (made := preset_key(self.preset, hz, rate).design) is not None
         }
         own = self._room_for(strung)
         rows = whole_one.design.keys.copy()

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from engine import messages as midi
 from engine import module
 from engine.elementary import exp, power
+from engine.errors import PhysicsError
 from engine.layout import Arena, Rows, fields_of, lay, rows_of, seen, size_of
 from engine.physics.excitation import SHAPES
 from engine.physics.network.weaving import Writers
@@ -31,7 +32,7 @@ from engine.synth.budget import Budget, dearest, spend_together
 from engine.synth.choirs import design_choirs
 from engine.synth.keys import TunedKey, above, design_keys, gap, highest_tension, mildest_damping
 from engine.synth.memory import KEYS, Machine
-from engine.synth.rehearsal import REHEARSAL_RATE, gains
+from engine.synth.rehearsal import REHEARSAL_RATE, REHEARSED, gains
 from engine.synth.standing import ears_of, lay_joint
 from engine.units import db_to_gain, hz_to_key, t60_to_decay
 
@@ -135,13 +136,20 @@ def design(setup: Setup, only: Collection[int] | None = None, loud: NDArray[np.f
 
 
 def _loud(setup: Setup, keys: list[TunedKey], only: Collection[int] | None) -> NDArray[np.float64]:
-    """The gain of each key: it is rehearsed at one sample rate, so that an instrument is as loud at any other."""
+    """The gain of each key: it is rehearsed at one sample rate, so that an instrument is as loud at any other.
+
+    At its own, if what it is made of is too much at that one.
+    """
     preset, rate = setup.preset, REHEARSAL_RATE
+    rehearsed = set(REHEARSED) if only is None else set(REHEARSED).intersection(only)
     if setup.sample_rate != rate:
-        budget = Budget(setup.polyphony, preset.quality == "best")
-        there = design_keys(preset, setup.tuning, rate * setup.oversample, budget, only)
-        if any(key.design is not None for key in there):
-            return gains([key.design for key in there], preset, decimate.design(rate, setup.oversample))
+        try:
+            budget = Budget(setup.polyphony, preset.quality == "best")
+            there = design_keys(preset, setup.tuning, rate * setup.oversample, budget, rehearsed)
+            if any(key.design is not None for key in there):
+                return gains([key.design for key in there], preset, decimate.design(rate, setup.oversample))
+        except PhysicsError:  # nor is there an export for any rate then
+            pass
     return gains([key.design for key in keys], preset, decimate.design(setup.sample_rate, setup.oversample))
 
 

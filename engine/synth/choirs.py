@@ -32,11 +32,12 @@ from engine.synth.intonation import touched
 from engine.synth.keys import BAND, cut, of_key
 from engine.synth.memory import HIT, PULSED, PULSES, TAKEN, Choir
 from engine.synth.network_string import MOST_COURSES, ChoirDesign
+from engine.synth.rehearsal import REHEARSAL_RATE
 
 LATER = 1e12  # s: when a damper comes that nobody lets down
 SWIFTEST, SLOWEST, CALMED = 5e-3, 60e-3, 12.6  # s: a stolen note's end; that over its lowest partial leaves -86 dB
 THROWN = 0
-USUAL_RATE, HEARD_AT = 48_000.0, 0.1  # Hz; of its length, where a string is listened to as it is tuned
+HEARD_AT = 0.1  # of its length, where a string is listened to as it is tuned
 UNISON = exp2(10.0 / 1200.0)  # strings that a body moves as one
 WAYS = {Excitation: PULSED, Blowing: HIT, Plucking: TAKEN}
 
@@ -200,7 +201,7 @@ def in_tune(preset: Preset, part: Played, course: Course, asked: Problem, hz: fl
     group = tuple(Sounding(part.strung, lead, o.detuned, o.onset, o.force) for o in near)
     body = Body() if a.coupling == "none" else a.body
     own = pitch * by_ear(group, body, pitch_of(near[0], hz), a.coupling == "two-way")
-    rate = USUAL_RATE * preset.oversample
+    rate = REHEARSAL_RATE * preset.oversample
     for port in part.strung.ports:
         if isinstance(port, Against):
             found = replace(tuned, barrier=port.barrier, contact=port.contact, pickups=(Pickup(HEARD_AT),))

@@ -30,21 +30,20 @@ MOST, MUCH = 0.06, 1e-3  # a semitone, beyond which it is no bend; 2 cents, beyo
 SHARES = sum(sqrt(MIDDLE / hz) for hz in map(key_to_hz, range(KEYS)) if LOWEST <= hz <= HIGHEST)
 
 
-def tuned(pitch: float, design: Callable[[float], Design]) -> Design:
-    """The string that sounds at a pitch (Hz), of those that have any pitch by themselves."""
-    found, own, least = design(pitch), pitch, inf
-    before = found
+def own_pitch(pitch: float, design: Callable[[float], Design]) -> float:
+    """By itself, of the string that sounds at a pitch (Hz), of those that have any pitch by themselves."""
+    own, before, least = pitch, pitch, inf
     for again in (1, 2):
+        found = design(own)
         off = bent(found, pitch) if rehearsed(found, pitch, again) else 0.0
         if off == 0.0:
             break
         if abs(off) >= least:  # it touches what it touches by chance
             return before
-        before, least, own = found, abs(off), own / (1.0 + off)
-        found = design(own)
+        before, least, own = own, abs(off), own / (1.0 + off)
         if least <= MUCH:
             break
-    return found
+    return own
 
 
 def touched(design: Design, pitch: float) -> float:

@@ -17,10 +17,11 @@ from engine.physics.losses import backward_loss
 from engine.physics.problem import Problem
 from engine.physics.string import String
 from engine.preset.loader import Preset
-from engine.preset.playing import HEARD, STRING, Tracking
+from engine.preset.playing import HEARD, Tracking
 from engine.preset.tuning import Tuning
 from engine.synth.budget import Budget
-from engine.synth.intonation import tuned
+from engine.synth.intonation import own_pitch
+from engine.synth.rehearsal import REHEARSAL_RATE
 
 BAND = 20_000.0  # Hz: modes above are not heard
 BEND_RANGE = 2.0  # semitones up for which a grid stays stable
@@ -51,13 +52,14 @@ def design_key(
     pitch: float | None,
     rate: float,
     tracking: Tracking = SAME,
-    intonation: str = STRING,
+    heard_at: float = 0.0,
 ) -> TunedKey:
     """The preset's string brought to `pitch` by its tension or its length, ready for the model rate.
 
-    A key that somebody holds already is not designed again.
+    To where it sounds with what it touches, as heard at another model rate if that is given: it is the same string at
+    all rates. A key that somebody holds already is not designed again.
     """
-    asked = (problem, model, by, pitch, rate, tracking, intonation)
+    asked = (problem, model, by, pitch, rate, tracking, heard_at)
     try:
         key = _HELD.get(asked)
     except TypeError:  # a profile that cannot be told from others
@@ -68,16 +70,20 @@ def design_key(
 
 
 def _design_key(
-    problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking, intonation: str
+    problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking, heard_at: float
 ) -> TunedKey:
     if pitch is None:
         return TunedKey(None, None, "the tuning leaves this key out")
 
-    def design(own: float) -> Design:
-        return _designed(of_key(problem, by, pitch, tracking, own), model, rate)
+    def heard(own: float) -> Design:
+        return _designed(of_key(problem, by, pitch, tracking, own), model, heard_at)
 
     try:
-        return TunedKey(pitch, tuned(pitch, design) if intonation == HEARD else design(pitch))
+        own = own_pitch(pitch, heard) if heard_at and problem.barrier is not None else pitch
+    except PhysicsError:  # there is no such string at that rate
+        own = pitch
+    try:
+        return TunedKey(pitch, _designed(of_key(problem, by, pitch, tracking, own), model, rate))
     except PhysicsError as error:
         return TunedKey(pitch, None, str(error))
 
@@ -91,7 +97,8 @@ def _designed(problem: Problem, model: str, rate: float) -> Design:
 def preset_key(preset: Preset, pitch: float | None, rate: float) -> TunedKey:
     """A key of a preset of one string."""
     p = preset
-    return design_key(p.problem, p.model, p.keys, pitch, rate, p.tracking, p.intonation)
+    heard_at = REHEARSAL_RATE * p.oversample if p.intonation == HEARD else 0.0
+    return design_key(p.problem, p.model, p.keys, pitch, rate, p.tracking, heard_at)
 
 
 def of_key(problem: Problem, by: str, pitch: float, tracking: Tracking, own: float | None = None) -> Problem:

@@ -318,6 +318,25 @@ def test_refusals_name_what_to_change() -> None:
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("loss", [Loss(), Loss(0.6), Loss(0.6, 0.0, 2e-4), STEEL], ids=["none", "s0", "s2", "steel"])
+def test_rounded_taps_keep_the_pitch_of_the_lowest_mode(loss: Loss) -> None:
+    """To 0.01 cent at every key by the roots of the step; a plain rounding of the taps takes cents of the lowest."""
+    for rate in (RATE, 2.0 * RATE):
+        for pitch in 27.5 * 2.0 ** (np.arange(0, 23, 2) / 3.0):
+            string = replace(sitar().string, tension=5.55e-4 * (2.0 * 0.88 * pitch) ** 2, loss=loss)
+            wide, narrow = (lowest_angle(fd.design(Problem(string), rate, dtype=t)) for t in (np.float64, np.float32))
+            assert abs(1200.0 * np.log2(narrow / wide)) <= 0.01
+
+
+def lowest_angle(d: fd.Design) -> float:
+    """Radians per step of the first mode, from the taps that are run."""
+    s, n = d.coefficients.stencil, d.grid.intervals
+    waves = 2.0 * np.cos(pi / n * np.arange(REACH + 1))
+    waves[0] = 1.0
+    now, before = s.now.astype(float) @ waves, s.before.astype(float) @ waves
+    return float(np.arccos(now / (2.0 * np.sqrt(-before))))
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_every_array_has_the_precision_asked_for(dtype: Any) -> None:
     d = fd.design(replace(sitar(), contact=Contact(1e8, 1.3, 0.1)), RATE, dtype=dtype)
