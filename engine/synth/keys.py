@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import inf, pi, sqrt
 from weakref import WeakValueDictionary
 
@@ -75,17 +76,27 @@ def _design_key(
     if pitch is None:
         return TunedKey(None, None, "the tuning leaves this key out")
 
-    def heard(own: float) -> Design:
-        return _designed(of_key(problem, by, pitch, tracking, own), model, heard_at)
-
-    try:
-        own = own_pitch(pitch, heard) if heard_at and problem.barrier is not None else pitch
-    except PhysicsError:  # there is no such string at that rate
-        own = pitch
+    own, asked = pitch, (problem, model, by, pitch, tracking, heard_at)
+    if heard_at and problem.barrier is not None:
+        try:
+            own = _kept_pitch(*asked)
+        except TypeError:  # a profile that cannot be told from others
+            own = _own_pitch(*asked)
     try:
         return TunedKey(pitch, _designed(of_key(problem, by, pitch, tracking, own), model, rate))
     except PhysicsError as error:
         return TunedKey(pitch, None, str(error))
+
+
+def _own_pitch(problem: Problem, model: str, by: str, pitch: float, tracking: Tracking, heard_at: float) -> float:
+    """Of the string that is heard at a pitch."""
+    try:
+        return own_pitch(pitch, lambda own: _designed(of_key(problem, by, pitch, tracking, own), model, heard_at))
+    except PhysicsError:  # there is no such string at that rate
+        return pitch
+
+
+_kept_pitch = lru_cache(maxsize=1024)(_own_pitch)  # a key is heard once for all rates
 
 
 def _designed(problem: Problem, model: str, rate: float) -> Design:
