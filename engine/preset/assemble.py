@@ -12,13 +12,14 @@ from engine.physics.network.meetings import meetings
 from engine.physics.network.parts import Against, Body, Link, Listening, Plane, PortLike, Resonance, Strung
 from engine.physics.problem import AT_AN_END, Contact, Problem
 from engine.physics.string import Loss, String
-from engine.preset.assembly import REGISTERS, Assembly, Blowing, Course, Exciter, Felt, Knock, Played, Plucking, Rattle
+from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Felt, Knock, Played, Plucking, Rattle
 from engine.preset.build import build_problem
 from engine.preset.check import Values
 from engine.preset.doubts import doubt_ranges, doubt_strength
 from engine.preset.kinds import HIGHEST_KEY
 from engine.preset.materials import MATERIALS, tension_for, wire_elasticity
 from engine.preset.network_keys import EXCITERS, HAMMER, MOST_SYMPATHETIC
+from engine.preset.parameters import REGISTERS
 from engine.preset.schema import KEYS, own_of
 from engine.preset.scope import Scope, network_key, parts
 

@@ -11,10 +11,10 @@ from engine.physics.excitation import Excitation
 from engine.physics.network.parts import Body, Strung
 from engine.physics.problem import Contact
 from engine.physics.string import require
+from engine.preset.parameters import REGISTERS
 
 COUPLINGS = ("two-way", "one-way", "none")
 GRAVITY = 9.81  # m/s^2
-REGISTERS = ("first", "second", "third", "fourth")  # stops that a player draws
 MANNERS = OVERLAP, _PEDAL = "overlap", "pedal"  # when a key of a string of many frets is slurred
 RATTLING = 1e5  # N/m, of something loose: two contacts stiffer than this that last would drift (network/meetings.py)
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from engine.physics.network.bodies import BODIES
 from engine.physics.network.parts import BRIDGE, FRAME, MOST_DIRECTIONS
-from engine.preset.assembly import COUPLINGS, MANNERS, REGISTERS, Blowing, Course, Felt, Knock, Played, Plucking
+from engine.preset.assembly import COUPLINGS, MANNERS, Blowing, Course, Felt, Knock, Played, Plucking
 from engine.preset.key import Key
+from engine.preset.parameters import REGISTERS
 
 EXCITERS = ("pulse", "plectrum", "hammer")
 _PULSE, PLECTRUM, HAMMER = EXCITERS

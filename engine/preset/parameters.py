@@ -11,11 +11,24 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from engine.physics.problem import Problem
-from engine.preset.assembly import REGISTERS, Assembly
-from engine.preset.strum import Strum
 from engine.units import db_to_gain
 
+REGISTERS = ("first", "second", "third", "fourth")  # stops that a player draws
 SMOOTHING = 4e-3  # s: time constant with which a string that sounds follows the player
+
+
+class Drawn(Protocol):
+    """Of strings that stops decide on."""
+
+    @property
+    def registers(self) -> tuple[float, ...]: ...
+
+
+class Spread(Protocol):
+    """Of chords that are strummed."""
+
+    @property
+    def spread(self) -> float: ...
 
 
 class PresetLike(Protocol):
@@ -31,10 +44,10 @@ class PresetLike(Protocol):
     def bend(self) -> float: ...
 
     @property
-    def assembly(self) -> Assembly | None: ...
+    def assembly(self) -> Drawn | None: ...
 
     @property
-    def strum(self) -> Strum | None: ...
+    def strum(self) -> Spread | None: ...
 
 
 class Conversion(NamedTuple):

@@ -149,7 +149,8 @@ def _loud(setup: Setup, keys: list[TunedKey], only: Collection[int] | None) -> N
             if any(key.design is not None for key in there):
                 return gains([key.design for key in there], preset, decimate.design(rate, setup.oversample))
         except PhysicsError:  # nor is there an export for any rate then
-            pass
+            if setup.sample_rate > rate:
+                raise
     return gains([key.design for key in keys], preset, decimate.design(setup.sample_rate, setup.oversample))
 
 

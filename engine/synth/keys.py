@@ -96,7 +96,7 @@ def _own_pitch(problem: Problem, model: str, by: str, pitch: float, tracking: Tr
         return pitch
 
 
-_kept_pitch = lru_cache(maxsize=1024)(_own_pitch)  # a key is heard once for all rates
+_kept_pitch = lru_cache(maxsize=8192)(_own_pitch)  # a key is heard once for all rates
 
 
 def _designed(problem: Problem, model: str, rate: float) -> Design:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from engine import messages as midi
 from engine.layout import Cube, IntegerRows, Integers, Matrix, Rows, Singles, Vector, inside, record
 from engine.opened import at
-from engine.preset import assembly
+from engine.preset import parameters
 from engine.synth import circuit, decimate, output
 from engine.synth.room import Echoes
 
@@ -146,7 +146,7 @@ class Late:
     losses: IntegerRows = inside(CHANNELS, ENDS)
 
 
-REGISTERS = len(assembly.REGISTERS)
+REGISTERS = len(parameters.REGISTERS)
 AT_HAND = 32  # keys of chords that may wait at a time
 DOWN, UP, ALTERNATE = range(3)  # ways of a hand that strums
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine.preset.assembly import REGISTERS
-from engine.preset.parameters import PARAMETERS
+from engine.preset.parameters import PARAMETERS, REGISTERS
 
 
 class Target(NamedTuple):

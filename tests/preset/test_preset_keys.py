@@ -69,6 +69,7 @@ SAMPLES: dict[str, Any] = {
     "gain": "-6 dB",
     "release": 1.0,
     "tuning": "just on D, A4=432",
+    "intonation": "string",
     "velocity.force": 2.0,
     "velocity.duration": 0.0,
     "tracking.duration": -0.5,

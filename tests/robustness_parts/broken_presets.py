@@ -16,7 +16,7 @@ from robustness_parts.random_music import random_music
 
 RATE = 8_000
 SECONDS = 0.05
-LONGEST_LINE = 400  # characters of a complaint, beside the file's name
+LONGEST_LINE = 480  # the longest names all groups of a preset
 
 # A preset that reads files beside it; they are mutated as well.
 WITH_FILES = b"""name: With files

@@ -56,6 +56,8 @@ def random_preset(chance: Random) -> dict[str, Any]:
         preset["strum"] = _strum(played)
     if played.random() < 0.2:
         preset["bend"] = played.uniform(-100.0, 100.0)
+    if played.random() < 0.3:
+        preset["intonation"] = played.choice(KEYS["intonation"].choices)
     preset["map"] += _later(played, "strum" in preset)
     return preset
 

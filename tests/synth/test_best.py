@@ -11,7 +11,7 @@ import pytest
 import engine
 from engine.physics import modal, two_point
 from engine.physics.excitation import pulse
-from engine.synth.keys import design_key
+from engine.synth.keys import preset_key
 from engine.synth.memory import FREE
 
 BEST = {"quality": "best", "oversample": 1, "polyphony": 2, "gain": 0}
@@ -39,7 +39,7 @@ def test_a_voice_moves_as_the_kernel_does() -> None:
         sitar.process([], out)
     (voice,) = [v for v in sitar.machine.voices if v.state != FREE]
     preset = sitar.preset
-    d = design_key(preset.problem, "modal", preset.keys, preset.tuning[54], 48_000.0, preset.tracking).design
+    d = preset_key(preset, preset.tuning[54], 48_000.0).design
     assert isinstance(d, modal.Design)
     c = two_point.coefficients(d)
     s, heard = two_point.state(c), np.zeros((576, d.width))

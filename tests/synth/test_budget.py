@@ -53,7 +53,7 @@ from random import Random
 from robustness_parts.random_presets import random_preset
 from engine.errors import EngineError
 from engine import pairs
-from engine.physics import block, contact, finite_difference as fd, modal
+from engine.physics import block, contact, finite_difference as fd, modal, steps
 from engine.physics.excitation import pulse
 from engine.preset.loader import load_preset
 from engine.synth import budget
@@ -69,11 +69,11 @@ def counted(function, name, count):
 
 fd.stiff_step = counted(fd.stiff_step, "nodes", lambda *a: a[-1])
 fd.wide_step = counted(fd.wide_step, "wide", lambda *a: a[-1])
-for module in (modal, pairs):
+for module in (steps, pairs):
     module.advance = counted(module.advance, "entries", lambda *a: 3 * a[0].size)
     module.project = counted(module.project, "entries", lambda rows, y, out: rows.size)
-modal.push = counted(modal.push, "entries", lambda gain, rows, weights, count, y: count * y.size)
-modal.push_twice = counted(modal.push_twice, "entries", lambda *a: 2 * a[5] * a[6].size)
+steps.push = counted(steps.push, "entries", lambda gain, rows, weights, count, y: count * y.size)
+steps.push_twice = counted(steps.push_twice, "entries", lambda *a: 2 * a[5] * a[6].size)
 fd.reach_far = counted(fd.reach_far, "far", lambda *a: a[2] - 1)
 plain, each = contact.respond, counted(contact.respond, "touching", lambda *a: 1)
 block.one = counted(block.one, "touching", lambda *a: 1)

@@ -408,7 +408,11 @@ def test_a_barrier_in_motion_never_blows_up(name: str) -> None:
 @touching
 def test_a_barrier_far_below_is_not_there(name: str) -> None:
     """Lowered by half a metre, it leaves a free string."""
-    low = {**SMALL[name], "map": [{"source": "wheel", "to": "barrier.height", "range": [0, "-0.5 m"]}]}
+    low = {
+        **SMALL[name],
+        "intonation": "string",
+        "map": [{"source": "wheel", "to": "barrier.height", "range": [0, "-0.5 m"]}],
+    }
     free = {key: value for key, value in SMALL[name].items() if key not in ("barrier", "contact", "map")}
     inst, other = Instrument(low, RATE), Instrument(free, RATE)
     got = raw(inst, [(0, cc(1, 127)), (0, on(60))], 4800)

@@ -21,7 +21,7 @@ GAINS = np.ones(KEYS)
 PRESETS = {
     **SMALL,
     "best bridge": {**SMALL["bridge"], "quality": "best"},
-    "best frets": {**SMALL["frets"], "quality": "best"},
+    "best frets": {**SMALL["frets"], "quality": "best", "intonation": "string"},
 }
 
 
