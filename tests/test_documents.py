@@ -349,7 +349,7 @@ def python(tree: Path, program: str, **environment: str) -> str:
         env={**os.environ, "PYTHONPATH": str(tree), "JAWARI_CACHE_DIR": str(tree / "cache"), **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

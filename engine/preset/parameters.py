@@ -24,7 +24,7 @@ class Drawn(Protocol):
     def registers(self) -> tuple[float, ...]: ...
 
 
-class Spread(Protocol):
+class Strummed(Protocol):
     """Of chords that are strummed."""
 
     @property
@@ -47,7 +47,7 @@ class PresetLike(Protocol):
     def assembly(self) -> Drawn | None: ...
 
     @property
-    def strum(self) -> Spread | None: ...
+    def strum(self) -> Strummed | None: ...
 
 
 class Conversion(NamedTuple):
