@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar
 
 from engine.errors import EngineError, PhysicsWarning
 from engine.preset.loader import Preset
@@ -11,6 +12,7 @@ from engine.study.simulate import simulate
 from engine.study.together import EnsembleSimulation
 from engine.units import key_to_note
 
+Told = TypeVar("Told")
 LOWEST, HIGHEST = 24, 96  # C1 to C7
 STRUCK, HEARD = 0.05, 0.2  # s: when what strikes has gone, and for how long its string is then looked at
 
@@ -31,16 +33,20 @@ def compass(preset: Preset) -> tuple[int, int]:
     return max(lowest, LOWEST), max(min(highest, HIGHEST), lowest)
 
 
-def buzzing(preset: Preset, sample_rate: float = 48_000.0) -> tuple[Buzz, ...]:
-    """Of three keys, those left out that have no string; none where nothing is there to be touched."""
+def of_three_keys(preset: Preset, tell: Callable[[int], Told]) -> Iterator[tuple[str, Told]]:
+    """What there is to tell of a low, a middle and a high key; those without a string are told of elsewhere."""
     low, high = compass(preset)
-    found = []
     for key in (low, (low + high) // 2, high):
         try:
-            share = touched(preset, key, sample_rate)
-        except EngineError:  # a key without a string is told of elsewhere
+            told = tell(key)
+        except EngineError:
             continue
-        found.append((key_to_note(key), share))
+        yield key_to_note(key), told
+
+
+def buzzing(preset: Preset, sample_rate: float = 48_000.0) -> tuple[Buzz, ...]:
+    """Of three keys, those left out that have no string; none where nothing is there to be touched."""
+    found = list(of_three_keys(preset, lambda key: touched(preset, key, sample_rate)))
     there = any(share is not None for _, share in found)
     return tuple(Buzz(note, share or 0.0) for note, share in found) if there else ()
 

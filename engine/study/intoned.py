@@ -6,14 +6,12 @@ from math import pi, sqrt
 from typing import NamedTuple
 
 from engine.elementary import log2
-from engine.errors import EngineError
 from engine.physics.string import String
 from engine.preset.loader import Preset
 from engine.preset.playing import HEARD
-from engine.study.buzzing import compass
+from engine.study.buzzing import of_three_keys
 from engine.synth.choirs import strung_for
 from engine.synth.keys import first_mode, preset_key
-from engine.units import key_to_note
 
 
 class Tuned(NamedTuple):
@@ -27,18 +25,17 @@ def tuned_off(preset: Preset, sample_rate: float = 48_000.0) -> tuple[Tuned, ...
     """Of three keys, those left out that have no string; none where strings are in tune by themselves."""
     if preset.intonation != HEARD:
         return ()
-    low, high = compass(preset)
-    found = []
-    for key in (low, (low + high) // 2, high):
-        try:
-            string = _string(preset, key, sample_rate)
-        except EngineError:  # a key without a string is told of elsewhere
-            continue
-        pitch = preset.tuning[key]
-        if string is not None and pitch is not None:
-            cents = 1200.0 * log2(sqrt(first_mode(string, string.length)) / (2.0 * pi * pitch))
-            found.append(Tuned(key_to_note(key), float(cents)))
-    return tuple(found) if any(abs(own.cents) > 1e-3 for own in found) else ()
+    told = of_three_keys(preset, lambda key: _cents(preset, key, sample_rate))
+    found = tuple(Tuned(note, cents) for note, cents in told if cents is not None)
+    return found if any(abs(own.cents) > 1e-3 for own in found) else ()
+
+
+def _cents(preset: Preset, key: int, sample_rate: float) -> float | None:
+    """How far a key's first string is from its pitch by itself; None if it has neither."""
+    string, pitch = _string(preset, key, sample_rate), preset.tuning[key]
+    if string is None or pitch is None:
+        return None
+    return float(1200.0 * log2(sqrt(first_mode(string, string.length)) / (2.0 * pi * pitch)))
 
 
 def _string(preset: Preset, key: int, sample_rate: float) -> String | None:
