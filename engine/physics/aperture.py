@@ -43,8 +43,10 @@ def averaged(b: Array, width: float) -> Array | float:
 
 def near_field(x: float) -> float:
     """x K1(x)."""
+    if x * x == 0.0:
+        return 1.0
     if x <= 2.0:
-        return x * x * log(0.5 * x) * _sum(_I1, x * x / 14.0625) + _sum(_NEAR, 0.25 * x * x) if x > 0.0 else 1.0
+        return x * x * log(0.5 * x) * _sum(_I1, x * x / 14.0625) + _sum(_NEAR, 0.25 * x * x)
     return sqrt(x) * exp(-x) * _sum(_FAR, 2.0 / x)
 
 

@@ -6,7 +6,7 @@ from math import pi
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from physics.problems import sitar
 
@@ -43,6 +43,7 @@ def test_air_hears_what_a_row_of_dipoles_does(x: float) -> None:
 
 
 @given(st.floats(0.0, 1.9))
+@example(5e-324)
 def test_its_two_halves_are_one_function(x: float) -> None:
     assert near_field(x) >= near_field(x + 0.1) > 0.0
 
