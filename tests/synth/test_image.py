@@ -34,14 +34,14 @@ CHORD = [([0x90, key, 100], 0.01 * key) for key in (40, 47, 55)]
 NAMES = ("sitar-string", "slap-bass", "prepared")
 
 
-def setup(name: str = "sitar-string") -> Setup:
+def setup_of(name: str = "sitar-string") -> Setup:
     preset = load_preset(name, {"oversample": 1, "polyphony": 4})
     return Setup(preset, RATE, 1, 4, 2, preset.tuning)
 
 
 @pytest.fixture(scope="module", params=NAMES)
 def saved(request: pytest.FixtureRequest) -> tuple[str, bytes]:
-    own = setup(request.param)
+    own = setup_of(request.param)
     return request.param, packed(own, design(own))
 
 
@@ -224,7 +224,7 @@ def test_no_place_and_no_shape_is_believed(saved: tuple[str, bytes], value: int)
 @pytest.mark.parametrize("field", ["c.stencil.intervals", "c.ports.inject_node", "c.surface.first_node"])
 @pytest.mark.parametrize("value", [-1, 1 << 40])
 def test_nodes_of_a_grid_are_checked(field: str, value: int) -> None:
-    own, grid = setup("slap-bass"), strings.MODELS["fd"]
+    own, grid = setup_of("slap-bass"), strings.MODELS["fd"]
     data = packed(own, design(own))
     at = 45 * strings.words_in(grid) + words_of(strings.GROUPS[grid])[field]
 
@@ -255,7 +255,7 @@ else:
 def test_a_file_of_noise_is_refused_or_harmless(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Bytes of all arrays changed at random: whoever opens that neither crashes nor hears what is no sound."""
     random = np.random.default_rng(seed)
-    own = setup(NAMES[seed % len(NAMES)])
+    own = setup_of(NAMES[seed % len(NAMES)])
     head, arrays = head_of(packed(own, design(own)))
     spoilt = np.frombuffer(arrays, np.uint8).copy()
     spoilt[random.integers(0, spoilt.size, 1 + seed % 50)] = random.integers(0, 256)
@@ -277,26 +277,26 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_design_is_kept_and_found(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = designed_or_kept(setup())
+    made = designed_or_kept(setup_of())
     assert len(list(kept.iterdir())) == 1
     monkeypatch.setattr(image, "design", lambda _: pytest.fail("designed again"))
-    found = designed_or_kept(setup())
+    found = designed_or_kept(setup_of())
     assert np.array_equal(found.strings.block, made.strings.block)
     assert np.array_equal(found.strings.words, made.strings.words)
     assert found.silent == made.silent
 
 
 def test_a_damaged_one_is_made_anew(kept: Path) -> None:
-    designed_or_kept(setup())
+    designed_or_kept(setup_of())
     (file,) = kept.iterdir()
     file.write_bytes(file.read_bytes()[:-7])
-    designed_or_kept(setup())
+    designed_or_kept(setup_of())
     (file,) = kept.iterdir()
     assert unpacked(cache.read(f"{image.FOLDER}/{file.name}") or b"", "it")
 
 
 def test_another_preset_rate_or_source_is_another_design(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = setup()
+    own = setup_of()
     for other in (own, own._replace(sample_rate=8_001), own._replace(polyphony=5), own._replace(channels=1)):
         designed_or_kept(other)
     monkeypatch.setattr(image, "sources", lambda: "others")
@@ -314,5 +314,5 @@ def test_what_is_made_up_in_a_program_is_not_kept(kept: Path) -> None:
 def test_only_so_many_are_kept(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(image, "MOST_KEPT", 2)
     for rate in (8_000, 8_001, 8_002):
-        designed_or_kept(setup()._replace(sample_rate=rate))
+        designed_or_kept(setup_of()._replace(sample_rate=rate))
     assert len(list(kept.iterdir())) == 2

@@ -25,20 +25,20 @@ PRESETS = {
 }
 
 
-def setup(preset: Preset) -> Setup:
+def setup_of(preset: Preset) -> Setup:
     return Setup(preset, float(RATE), preset.oversample, preset.polyphony, 2, preset.tuning)
 
 
 @cache
 def designed(preset: Preset, only: tuple[int, ...] | None) -> Designed:
-    return design(setup(preset), only, GAINS)
+    return design(setup_of(preset), only, GAINS)
 
 
 def made(
     name: str, changes: dict[str, object] | None = None, only: tuple[int, ...] | None = (KEY, KEY + 3)
 ) -> Instrument:
     preset = load_preset(PRESETS[name], changes)
-    return Instrument.of(setup(preset), designed(preset, only))
+    return Instrument.of(setup_of(preset), designed(preset, only))
 
 
 class Stage(Following):
