@@ -46,6 +46,7 @@ SLICE = 10.0  # s with a page, then as long without
 BUSY = """
 import gc, random, re, sys, threading
 def busy():
+    sys.stdin.readline()  # until it is up: what is compiled meanwhile would take minutes
     while True:
         sum(n * n for n in range(200_000))
         sorted(random.random() for _ in range(100_000))
@@ -66,6 +67,7 @@ class Editor:
         self.process = subprocess.Popen(
             command + ([] if card else ["--device", "none"]),
             env=environment,
+            stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             cwd=ROOT,
@@ -73,6 +75,9 @@ class Editor:
         assert self.process.stderr is not None
         found = next(m for line in self.process.stderr if (m := re.search(r":(\d+)/#(\S+)", line)))
         self.port, self.token = found.groups()
+        assert self.process.stdin is not None
+        self.process.stdin.write("up\n")
+        self.process.stdin.flush()
 
     @property
     def used(self) -> float:
