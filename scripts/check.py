@@ -137,13 +137,18 @@ def validators(may_install: bool) -> None:
         print(f"without {', '.join(absent)} some tests of plugins are skipped", flush=True)
 
 
+def workers() -> int:
+    """One more than there are cores: live play and pages are waited for most of the time."""
+    return 1 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
 def checks(args: argparse.Namespace, told: Sequence[str]) -> list[Check]:
     """What to run, each with its name and what is added to its environment."""
     python = [sys.executable, "-m"]
     how = ["--hypothesis-profile=random"] if args.random else []
     # The sound card's thread is watched where there is a C compiler, and names are UTF-8 whatever the locale says.
     around = {"JAWARI_GUARD": "1", "PYTHONUTF8": "1"}
-    tests = [*python, "pytest", "-n", "auto", "--dist", "loadgroup", "-m", "not alone", *how, *told]
+    tests = [*python, "pytest", "-n", str(workers()), "--dist", "loadgroup", "-m", "not alone", *how, *told]
     alone = [*python, "pytest", "-m", "alone"]
     # No other file is even read: some play while they are, which takes minutes where every kernel is plain Python.
     small = [str(file) for file in sorted((ROOT / "tests").rglob("test_*.py")) if MARK in file.read_text("utf-8")]

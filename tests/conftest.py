@@ -37,34 +37,47 @@ settings.register_profile("random", derandomize=False, deadline=None, print_blob
 settings.load_profile("repeatable")
 
 
-# What these files need is made once by a worker and takes minutes. By file, since marks (xdist_group) are not seen
-# where pytest 9.2 and pytest-xdist 3.8 meet: no test is in a group there.
+# Workers take whole files, since what a file needs is made once by each that runs a part of it: kernels are compiled,
+# presets designed, programs started. What several files share goes together, by the first name here that fits: code
+# that takes minutes to compile, and the one JACK server that there may be (live/jack.py). By name, since marks
+# (xdist_group) are not seen where pytest 9.2 and pytest-xdist 3.8 meet: no test is in a group there.
 TOGETHER = {
     "tests/export/": "export",
-    "tests/edit/test_page": "page",
-    "tests/synth/test_without_python.py": "arm",
-    "tests/test_packaging.py": "wheel",
+    **dict.fromkeys(("tests/edit/test_page", "tests/live/audio/", "tests/live/midi/test_midi_jack.py"), "jack"),
+    **dict.fromkeys(("tests/live/test_play.py", "tests/live/thread/test_guard.py"), "jack"),
 }
+# What takes longest begins first, or a worker would be left with it when the others have nothing more to do.
+FIRST = (
+    *("export", "jack", "tests/synth/test_without_python.py", "tests/test_bounds.py", "tests/test_packaging.py"),
+    *("tests/robustness/test_cases.py", "tests/physics/test_kernels.py", "tests/synth/test_image.py"),
+    *("tests/edit/test_studio.py", "tests/test_module.py", "tests/physics/reference/test_reference_strings.py"),
+    *("tests/test_presets_command.py", "tests/synth/test_ensemble.py", "tests/synth/test_instrument.py"),
+    *("tests/robustness/test_at_once.py", "tests/synth/test_budget.py", "tests/test_cli.py"),
+)
+
+
+def group(nodeid: str) -> str:
+    """What one worker runs all of."""
+    return next((name for files, name in TOGETHER.items() if nodeid.startswith(files)), nodeid.partition("::")[0])
 
 
 @pytest.hookimpl(optionalhook=True)  # without pytest-xdist nobody asks
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Have one worker run all of a group."""
-    from xdist.scheduler import LoadGroupScheduling
+    """Hand out groups, in their order."""
+    from xdist.scheduler import LoadScopeScheduling
 
-    class Together(LoadGroupScheduling):
+    class Together(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            found = (group for files, group in TOGETHER.items() if nodeid.startswith(files))
-            return next(found, None) or str(super()._split_scope(nodeid))
+            return group(nodeid)
 
-    return Together(config, log) if config.getvalue("dist") == "loadgroup" else None
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    config.option.loadscopereorder = False  # by how many tests they have
+    return Together(config, log)
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What needs JACK runs in one worker: see live/jack.py."""
-    from live.jack import GROUP, needs_jack  # late: only here is the path to it known
-
-    for item in items:
-        if needs_jack.mark in item.iter_markers("skipif"):
-            item.add_marker(pytest.mark.xdist_group(GROUP))
+    """Where several work, in the order in which they take groups."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        rank = {name: number for number, name in enumerate(FIRST)}
+        items.sort(key=lambda item: rank.get(group(item.nodeid), len(FIRST)))

@@ -45,3 +45,13 @@ def test_it_says_what_it_takes_from_the_system() -> None:
 def test_what_is_there_is_not_installed_and_what_is_not_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bootstrap.shutil, "which", lambda name: None)
     assert bootstrap.install_from_system({"there": True, "absent": False}, "a test") == ["absent"]
+
+
+def test_one_worker_runs_all_that_needs_jack_and_what_begins_first_is_there(pytestconfig: pytest.Config) -> None:
+    tests = bootstrap.ROOT / "tests"
+    found = vars(pytestconfig.pluginmanager.get_plugin(str(tests / "conftest.py")))
+    files = {file.relative_to(bootstrap.ROOT).as_posix(): file.read_text("utf-8") for file in tests.rglob("test_*.py")}
+    alone = "tests/test_check.py", *(name for name, text in files.items() if "mark.alone" in text)
+    on_jack = {name for name, text in files.items() if "needs_jack" in text or "program: Editing" in text}
+    assert {found["group"](name) for name in on_jack - {*alone}} == {"jack"}
+    assert {*found["FIRST"]} <= {found["group"](f"{name}::test") for name in files}

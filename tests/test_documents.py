@@ -356,8 +356,8 @@ def python(tree: Path, program: str, **environment: str) -> str:
     return done.stdout
 
 
-# Kernels are interpreted here: to compile them all for each recipe would take a minute. So one key is rehearsed, and only
-# this one is tuned by ear (523.3 Hz), in a short note.
+# Kernels are interpreted here: to compile them all for each recipe would take a minute. So one key is rehearsed, and
+# only this one is tuned by ear (523.3 Hz), in a short note.
 PLAYED = """
 import numpy as np, engine
 from engine.synth import intonation, rehearsal

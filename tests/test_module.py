@@ -27,7 +27,7 @@ from llvmlite import ir
 from numba.core.errors import NumbaError
 from one_string import ONE_STRING
 
-from engine import Instrument, cache, compiled, load_preset, module, parts, sources
+from engine import Instrument, cache, compiled, load_preset, module, parts, processor, sources
 from engine.compiled import floats, native
 from engine.physics import linear, modal
 from engine.processor import PROCESSOR, Processor
@@ -329,24 +329,6 @@ def test_a_helper_of_other_sources_makes_nothing() -> None:
     assert (run.returncode != 0, run.stdout) == (True, b"")
 
 
-def test_a_part_made_in_this_process_plays_what_a_helper_s_does(whole: bytes) -> None:
-    head = json.loads(whole.partition(b"\n")[0])
-    here = module.part(1, PROCESSOR)
-    mixed = module.Code(module.sealed([module.objects(whole)[0], *module.objects(here)], head["entries"]))
-    play = "engine.synth.renderer.play"
-    for name in ("slap-bass", "prepared"):
-        inst, heard = Instrument(load_preset(name), polyphony=4), []
-        for code in (module.code(), mixed):
-            inst.reset()
-            for at, data in ((0, (0x90, 40, 100)), (200, (0x90, 47, 90)), (500, (0xE0, 0, 80)), (700, (0xB0, 1, 90))):
-                assert inst.schedule(at, data)
-            out = np.zeros((2000, inst.channels), np.float32)
-            code.function(play, False, 3)(inst.address, len(out), out.ctypes.data)
-            heard.append(out)
-        assert heard[0].any()
-        assert (heard[0] == heard[1]).all()
-
-
 # --- kept -------------------------------------------------------------------------------------------------------------
 
 
@@ -414,6 +396,24 @@ def test_damage_costs_a_line_and_a_compilation(
     module._here.clear()
     module.code()
     assert len(making) == 2
+
+
+@pytest.mark.parametrize("brought", [lambda whole: whole[:-1], lambda whole: b"", lambda whole: whole])
+def test_what_a_wheel_brought_is_taken_unless_it_is_damaged(
+    brought: Callable[[bytes], bytes],
+    place: Path,
+    making: list[bytes],
+    whole: bytes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(processor, "SHIPPED", tmp_path)
+    processor.shipped(PROCESSOR.name).write_bytes(brought(whole))
+    for _ in range(2):
+        module._here.clear()
+        module.code()
+    damaged = brought(whole) != whole
+    assert (len(making), place.exists()) == (damaged, damaged)
 
 
 def test_a_warm_start_needs_no_compiler() -> None:

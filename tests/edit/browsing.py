@@ -9,15 +9,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from live.jack import GROUP
 from virtual_card import wait_for
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-MARKS = [
-    pytest.mark.skipif(BROWSER is None, reason=f"needs a browser: none of {', '.join(BROWSERS)} is here"),
-    pytest.mark.xdist_group(GROUP),
-]
+MARKS = pytest.mark.skipif(BROWSER is None, reason=f"needs a browser: none of {', '.join(BROWSERS)} is here")
 SIZE = {"width": 1280, "height": 900}
 AS_ROOT = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
 

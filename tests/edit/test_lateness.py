@@ -22,7 +22,7 @@ pytestmark = [
     ),
 ]
 
-SECONDS, SLICE = 6.0, 3.0  # with the page, and as long without, which is the control
+SECONDS = 5.0  # with the page, and as long without, which is the control
 ALLOWED = 0.005  # of the blocks more than without the page: a virtual machine stands still now and then
 TIMES = 4
 
@@ -40,7 +40,7 @@ def script() -> ModuleType:
 def test_no_more_blocks_are_late_with_a_page_than_without(capsys: pytest.CaptureFixture[str]) -> None:
     measure = script()
     for _ in range(TIMES):
-        found = measure.busy("sitar-string", SECONDS, SLICE)
+        found = measure.busy("sitar-string", SECONDS, SECONDS)
         (watched, alone), (blocks, control) = found["lost"], found["blocks"]
         with capsys.disabled():
             print(f"\nlate: {watched} of {blocks} with a page, {alone} of {control} without", end="")

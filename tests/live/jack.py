@@ -2,7 +2,7 @@
 
 One at a time. A server reaches a client by a socket that is named after the client and the user, not after the server:
 a second "keys" or "PortAudio" of the same user, in another server, takes the first one's socket away, and one of the
-two is refused. So these tests are a group of pytest-xdist's, and a lock keeps other runs out.
+two is refused. So one of pytest-xdist's workers runs all of these tests (conftest.py), and a lock keeps other runs out.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from virtual_card import Server, missing, wait_for
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["GROUP", "MISSING", "Server", "alone", "jack_server", "needs_jack", "read_recording", "wait_for"]
+__all__ = ["MISSING", "Server", "alone", "jack_server", "needs_jack", "read_recording", "wait_for"]
 
 MISSING = missing()
-GROUP = "jack"  # of pytest-xdist; conftest.py puts in whatever needs JACK
 PATIENCE = 600.0  # s in which another run's module is through
 needs_jack = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 
