@@ -99,7 +99,7 @@ def measure(presets: dict[str, dict[str, Any]]) -> Measured:
         input=json.dumps([ORDINARY, *presets.values()]),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr
