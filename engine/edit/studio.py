@@ -273,7 +273,7 @@ class Studio:
             raise AskedError("a take is being recorded; stop it first")
         opened = opened_from(name, shelf.find(name))
         self._opened = opened
-        self.workshop.wish(Wish(opened.history.text, opened.preset, now(), other_ears=True))
+        self.workshop.wish(Wish(opened.history.text, opened.preset, now(), other_ears=True, another=True))
         self._tell(self.state())
         return {}
 
