@@ -120,15 +120,7 @@ class Studio:
                 "own": o.own,
                 "title": o.preset.name,
                 "about": o.preset.about,
-                "texts": {path: _said(text) for path, text in o.values.texts.items()},
-                "values": {path: _number(value) for path, value in o.values.accepted.items()},
-                "derived": _derived(o.preset),
-                "counts": {"pickups": 0 if o.preset.assembly else len(o.preset.problem.pickups), **o.values.counts},
-                "scene": scene(o.preset, o.values),
-                "map": [
-                    {"source": c.source, "to": c.to, "low": c.low, "high": c.high, "unit": KEYS[c.to].unit}
-                    for c in o.preset.controllers
-                ],
+                **facts(o.preset, o.values),
                 "changed": h.changed,
                 "undo": h.undoes,
                 "redo": h.redoes,
@@ -323,6 +315,21 @@ def _ears(preset: Preset) -> tuple[object, ...]:
     return preset.problem.pickups, preset.model, body
 
 
+def facts(preset: Preset, values: Values) -> dict[str, Any]:
+    """What a page shows of a preset, and drags."""
+    return {
+        "texts": {path: _said(text) for path, text in values.texts.items()},
+        "values": {path: _number(value) for path, value in values.accepted.items()},
+        "derived": _derived(preset),
+        "counts": {"pickups": 0 if preset.assembly else len(preset.problem.pickups), **values.counts},
+        "scene": scene(preset, values),
+        "map": [
+            {"source": c.source, "to": c.to, "low": c.low, "high": c.high, "unit": KEYS[c.to].unit}
+            for c in preset.controllers
+        ],
+    }
+
+
 def opened_from(name: str, path: Path) -> Opened:
     """The preset in a file, as it is there."""
     text = shelf.text_of(path)
@@ -375,12 +382,12 @@ def _said(text: object) -> str:
 
 
 def _number(value: Any) -> Any:
-    """What JSON can say of a value."""
+    """What JSON can say of a value; None where only its text says what it is."""
     if isinstance(value, Tuning):
         return value.name
     if isinstance(value, tuple):
         return [_number(item) for item in value]
-    return value
+    return value if isinstance(value, str | int | float) else None
 
 
 def _derived(preset: Preset) -> dict[str, float]:

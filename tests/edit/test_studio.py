@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import time
 from pathlib import Path
 
@@ -13,13 +14,16 @@ from edit.rooms import PRESET, Room
 from virtual_card import wait_for
 
 from engine import cli
+from engine.edit import shelf
 from engine.edit.errors import AskedError
 from engine.edit.phrases import Phrases
+from engine.edit.studio import facts
 from engine.errors import EngineError, Exit, PresetError
 from engine.files.errors import FileError
 from engine.layout import seen
 from engine.offline.render import render
-from engine.preset.loader import load_preset
+from engine.preset.files import shipped
+from engine.preset.loader import load_preset, load_text
 from engine.synth.memory import HELD, Machine
 
 
@@ -145,12 +149,24 @@ def test_a_drawn_barrier_is_a_list_in_the_file(room: Room) -> None:
 
 
 def test_every_key_of_the_schema_has_a_row_that_json_can_say(room: Room) -> None:
-    import json
-
     hello = json.loads(json.dumps(room.studio.hello(), allow_nan=False))
     names = {row["name"] for row in hello["rows"]}
     assert set(hello["state"]["values"]) <= names | {"pickups.0.at", "pickups.0.kind", "pickups.0.pan"}
     assert json.dumps(room.ask("presets"), allow_nan=False)
+
+
+def test_a_drone_is_written_as_any_other_list(room: Room) -> None:
+    room.ask("set", path="drone.order", value="[C3, C3+G3 2 90, -]")
+    assert room.studio.state()["texts"]["drone.order"] == "[C3, C3+G3 2 90, '-']"
+    with pytest.raises(PresetError, match=r"drone.order"):
+        room.ask("set", path="drone.order", value="[X9]")
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_preset_can_be_said_to_a_page(name: str) -> None:
+    preset, values = load_text(shelf.text_of(shelf.find(name)), name, shelf.find(name).parent)
+    told = json.loads(json.dumps(facts(preset, values), allow_nan=False))
+    assert set(told["texts"]) <= set(told["values"])
 
 
 def test_a_take_of_a_preset_that_is_shaped_meanwhile_renders_to_the_same_bits(room: Room, folder: Path) -> None:
