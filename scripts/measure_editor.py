@@ -96,12 +96,12 @@ async def ring(line: Any, keys: tuple[int, ...]) -> None:
 
 
 async def seen(line: Any, seconds: float) -> dict[str, Any]:
-    """What a page is told in this time."""
+    """What a page is told in this time, or until it is told how many blocks were late."""
     found: dict[str, Any] = {"frames": 0, "heard": [], "lost": None, "blocks": None, "answers": []}
     end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
+    while (left := end - time.monotonic()) > 0 or found["lost"] is None:
         try:
-            message = await line.receive(left)
+            message = await line.receive(max(left, 1.0))
         except TimeoutError:
             break
         if message.type is aiohttp.WSMsgType.BINARY:

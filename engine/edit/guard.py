@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 HOSTS = ("127.0.0.1", "localhost")
 PROTOCOL = "jawari"  # of the line; the token is offered as a second one
 LARGEST_MESSAGE = 1 << 16  # bytes
+MOST_PAGES = 16  # at a time
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "

@@ -29,16 +29,15 @@ TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".s
 FULL, WAITING = 1 << 16, 8  # bytes, and pictures, that wait for a page before it loses some
 RATE = 60.0  # Hz
 SLOW = {"record", "open", "save", "hear", "presets"}  # what may take longer than a picture
-MOST_PAGES = 16
 
 Pictures = Callable[[], list[bytes]]
 
 
 class Page:
-    """One that is open."""
+    """One that is open, and its number."""
 
-    def __init__(self, line: web.WebSocketResponse, request: web.Request) -> None:
-        self.line, self._request = line, request
+    def __init__(self, number: int, line: web.WebSocketResponse, request: web.Request) -> None:
+        self.number, self.line, self._request = number, line, request
         self.hears = False  # whether it plays the sound itself
         self.greeted = False
         self._pictures: asyncio.Queue[bytes] = asyncio.Queue(WAITING)
@@ -70,7 +69,7 @@ class Page:
 
 class Server:
     """`answer` grants requests, `hello` greets a page, `pictures` are sent to all of them, as often as they are looked
-    at; all three are called in the server's thread.
+    at; a page has `come`, and has `gone`, by its number. All are called in the server's thread.
     """
 
     def __init__(
@@ -80,10 +79,12 @@ class Server:
         answer: Callable[[Request, Page], dict[str, Any]],
         hello: Callable[[], dict[str, Any]],
         pictures: Pictures,
-        watched: Callable[[bool], None],
+        come: Callable[[int], None],
+        gone: Callable[[int], None],
     ) -> None:
         self._wanted, self._token = port, token
-        self._answer, self._hello, self._pictures, self._watched = answer, hello, pictures, watched
+        self._answer, self._hello, self._pictures = answer, hello, pictures
+        self._come, self._gone = come, gone
         self._files = {
             f"/{'' if file.name == 'index.html' else file.name}": (file.read_bytes(), TYPES[file.suffix])
             for file in sorted(FOLDER.iterdir())
@@ -175,15 +176,15 @@ class Server:
     async def _line(self, request: web.Request) -> web.StreamResponse:
         if request.headers.get("Upgrade", "").lower() != "websocket":
             return web.Response(status=400, text="this is for the page's line")
-        if len(self._pages) >= MOST_PAGES:
+        if len(self._pages) >= guard.MOST_PAGES:
             return web.Response(status=503, text="too many pages are open")
         line = web.WebSocketResponse(
             protocols=(guard.PROTOCOL,), compress=False, max_msg_size=guard.LARGEST_MESSAGE, heartbeat=20.0
         )
         await line.prepare(request)
-        page = Page(line, request)
+        page = Page(min(set(range(guard.MOST_PAGES)) - {page.number for page in self._pages}), line, request)
         self._pages.add(page)
-        self._watched(True)
+        self._come(page.number)
         show = asyncio.create_task(page.show())
         try:
             await page.send(self._hello())
@@ -200,7 +201,7 @@ class Server:
         finally:
             show.cancel()
             self._pages.discard(page)
-            self._watched(bool(self._pages))
+            self._gone(page.number)
         return line
 
     async def _obey(self, page: Page, message: str) -> None:

@@ -21,7 +21,7 @@ from engine.edit.cardless import BLOCK, Cardless
 from engine.edit.phrases import Phrases
 from engine.edit.requests import Request
 from engine.edit.server import Page, Server
-from engine.edit.studio import Studio
+from engine.edit.studio import INPUTS, Studio
 from engine.interrupts import Stopped
 from engine.live.audio.cards import Card
 from engine.live.audio.locked import lock_memory
@@ -69,11 +69,12 @@ class EditSession:
         self._player = Player(desk.sample_rate, block, channels, None, Seats(channels, latency))
         self._studio = Studio(desk.path, self._player, self._tell)
         self._meter, self._spectrum = Meter(self._player), frames.Spectrum(desk.sample_rate)
-        self._server = Server(desk.port, _token(), self._answer, self._hello, self._pictures, self._studio.watch)
+        studio = self._studio
+        self._server = Server(desk.port, _token(), self._answer, self._hello, self._pictures, studio.come, studio.gone)
         self._device, self._latency = desk.no_card, 0.0
         self._ports: tuple[str, ...] = ()
         self._count, self._phrases = 0, Phrases()
-        offer(self._player.inlet(1), 0, 0, 0)  # compiled or loaded before it matters
+        offer(self._player.inlet(INPUTS), 0, 0, 0)  # compiled or loaded before it matters
 
     def run(self) -> None:
         """Until somebody ends it."""
@@ -89,7 +90,7 @@ class EditSession:
                 tell("note: no second core: it helps a sound card's thread, and there is none")
             inputs = None
             if self._desk.midi is not None:
-                inputs = Inputs(self._player, self._desk.midi, self._desk.virtual, self._say)
+                inputs = Inputs(self._player, self._desk.midi, self._desk.virtual, self._say, first=INPUTS)
                 undo.callback(inputs.close)
             if refusal := lock_memory():
                 tell(f"note: {refusal}")
@@ -174,7 +175,7 @@ class EditSession:
             }
         if request.word == "hear":
             return self._phrases.piece(**request.fields)
-        return self._studio.answer(request)
+        return self._studio.answer(request, page.number)
 
     def _hello(self) -> dict[str, Any]:
         return {**self._studio.hello(), "around": self._around()}

@@ -1,6 +1,7 @@
 """What is edited and played, and how each request is granted. Pages, sound card and files are others' concern.
 
-Requests come from the server's thread, one at a time; what happens elsewhere is told to all pages by `tell`.
+Requests come from the server's threads: what is played from one, as it comes, all others one at a time. What happens
+elsewhere is told to all pages by `tell`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from engine import messages as midi
 from engine.compiled import now
 from engine.edit import frames, shelf
 from engine.edit.errors import AskedError
+from engine.edit.guard import MOST_PAGES
 from engine.edit.history import History
+from engine.edit.played import PLAYED
 from engine.edit.requests import TABLE, Answer, Request
 from engine.edit.scene import groups, rows, scene
 from engine.edit.takes import Takes
@@ -35,10 +38,10 @@ from engine.preset.splice import spliced, written
 from engine.preset.tuning import Tuning
 from engine.synth.bank import Setup
 from engine.synth.capture import Watcher
-from engine.synth.memory import CHANNELS
 from engine.synth.shaping import Making
 
-PAGE, MIDI_PAGE = 0, 1  # inlets of a player that pages play into; those behind are the inputs'
+FIRST_PAGE = 1  # of a player's inlets: the one before is the studio's own, each page has one, those behind are inputs'
+INPUTS = FIRST_PAGE + MOST_PAGES
 
 Tell = Callable[[dict[str, Any]], None]
 
@@ -72,9 +75,10 @@ class Studio:
         self.workshop.begin(self._opened.history.text, self._opened.preset)
         self.takes = Takes(player)
         self._learning = ""
+        self._pages = set[int]()  # that are open
         self._answers: Mapping[str, Callable[..., Answer | None]] = {
             word: getattr(self, f"_{word}")
-            for word in TABLE.keys() - {"sound", "hear"}  # which the session grants
+            for word in TABLE.keys() - PLAYED.keys() - {"sound", "hear"}  # which the session grants
         }
 
     def _setup(self, preset: Preset) -> Setup:
@@ -85,8 +89,12 @@ class Studio:
 
     # --- requests -----------------------------------------------------------------------------------------------------
 
-    def answer(self, request: Request) -> Answer:
-        """Grant a request; an EngineError says why not."""
+    def answer(self, request: Request, page: int = 0) -> Answer:
+        """Grant a request of a page; an EngineError says why not."""
+        if request.word in PLAYED:  # which waits for nothing that takes long
+            for data in PLAYED[request.word](**request.fields):
+                self._player.send(data, 0, FIRST_PAGE + page)
+            return {}
         with self._asking:
             return self._answers[request.word](**request.fields) or {}
 
@@ -112,15 +120,7 @@ class Studio:
                 "own": o.own,
                 "title": o.preset.name,
                 "about": o.preset.about,
-                "texts": {path: _said(text) for path, text in o.values.texts.items()},
-                "values": {path: _number(value) for path, value in o.values.accepted.items()},
-                "derived": _derived(o.preset),
-                "counts": {"pickups": 0 if o.preset.assembly else len(o.preset.problem.pickups), **o.values.counts},
-                "scene": scene(o.preset, o.values),
-                "map": [
-                    {"source": c.source, "to": c.to, "low": c.low, "high": c.high, "unit": KEYS[c.to].unit}
-                    for c in o.preset.controllers
-                ],
+                **facts(o.preset, o.values),
                 "changed": h.changed,
                 "undo": h.undoes,
                 "redo": h.redoes,
@@ -128,29 +128,6 @@ class Studio:
                 "learning": self._learning,
                 "recording": self.takes.running,
             }
-
-    def _note(self, key: int, velocity: int, channel: int) -> None:
-        self._player.send([(midi.NOTE_ON if velocity else midi.NOTE_OFF) | channel, key, velocity or 64], 0, PAGE)
-
-    def _controller(self, number: int, value: int, channel: int) -> None:
-        self._player.send([midi.CONTROL | channel, number, value], 0, PAGE)
-
-    def _bend(self, value: int, channel: int) -> None:
-        wheel = value + 8192
-        self._player.send([midi.WHEEL | channel, wheel & 0x7F, wheel >> 7], 0, PAGE)
-
-    def _pressure(self, value: int, channel: int) -> None:
-        self._player.send([midi.PRESSURE | channel, value], 0, PAGE)
-
-    def _midi(self, data: str) -> None:
-        try:
-            self._player.send(list(bytes.fromhex(data)), 0, MIDI_PAGE)
-        except ValueError:
-            raise AskedError("data: must be hexadecimal digits") from None
-
-    def _silence(self) -> None:
-        for channel in range(CHANNELS):
-            self._player.send([midi.CONTROL | channel, midi.ALL_SOUND_OFF, 0], 0, PAGE)
 
     def _set(self, path: str, value: str, gesture: int) -> Answer:
         if plain(path) not in KEYS:
@@ -273,7 +250,7 @@ class Studio:
             raise AskedError("a take is being recorded; stop it first")
         opened = opened_from(name, shelf.find(name))
         self._opened = opened
-        self.workshop.wish(Wish(opened.history.text, opened.preset, now(), other_ears=True))
+        self.workshop.wish(Wish(opened.history.text, opened.preset, now(), other_ears=True, another=True))
         self._tell(self.state())
         return {}
 
@@ -305,11 +282,16 @@ class Studio:
         self._tell(self.state())
         return answer
 
-    def watch(self, on: bool) -> None:
-        """Whether any page is open: what the last one holds as it goes is let go."""
-        self.watcher.watch(on)
-        for inlet in () if on else (PAGE, MIDI_PAGE):
-            self._player.let_go(inlet)
+    def come(self, page: int) -> None:
+        """A page is open."""
+        self._pages.add(page)
+        self.watcher.watch(True)
+
+    def gone(self, page: int) -> None:
+        """It is not any more: what it holds, keys, pedals and wheels, is let go."""
+        self._pages.discard(page)
+        self.watcher.watch(bool(self._pages))
+        self._player.let_go(FIRST_PAGE + page)
 
     def _focus(self, key: int, string: int, pace: float) -> None:
         seen = self.watcher.memory
@@ -331,6 +313,21 @@ def _ears(preset: Preset) -> tuple[object, ...]:
     """What hears: where it is another, an old gain may be a thousand times wrong."""
     body = preset.assembly.body if preset.assembly else None
     return preset.problem.pickups, preset.model, body
+
+
+def facts(preset: Preset, values: Values) -> dict[str, Any]:
+    """What a page shows of a preset, and drags."""
+    return {
+        "texts": {path: _said(text) for path, text in values.texts.items()},
+        "values": {path: _number(value) for path, value in values.accepted.items()},
+        "derived": _derived(preset),
+        "counts": {"pickups": 0 if preset.assembly else len(preset.problem.pickups), **values.counts},
+        "scene": scene(preset, values),
+        "map": [
+            {"source": c.source, "to": c.to, "low": c.low, "high": c.high, "unit": KEYS[c.to].unit}
+            for c in preset.controllers
+        ],
+    }
 
 
 def opened_from(name: str, path: Path) -> Opened:
@@ -385,12 +382,12 @@ def _said(text: object) -> str:
 
 
 def _number(value: Any) -> Any:
-    """What JSON can say of a value."""
+    """What JSON can say of a value; None where only its text says what it is."""
     if isinstance(value, Tuning):
         return value.name
     if isinstance(value, tuple):
         return [_number(item) for item in value]
-    return value
+    return value if isinstance(value, str | int | float) else None
 
 
 def _derived(preset: Preset) -> dict[str, float]:

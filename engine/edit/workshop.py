@@ -1,8 +1,9 @@
 """Designs behind the player's back: what a turned knob makes of the instrument, as fast as it can be heard.
 
-Of several wishes the newest counts. Keys that sound are designed first and taken over at once; then all the others; and
-once the knob has rested, every key is rehearsed, so that it is as loud as those of any preset. Until then keys keep the
-gain that they had. States that have been heard before are kept, and come back without a design.
+Of several wishes the newest counts. Keys that sound are designed first and taken over at once; then all the others.
+Nobody listens to them yet: each keeps the gain that it had, and is off its pitch by itself by as much as it was. Once
+the knob has rested, keys that sound are tuned by ear again; then every key is, and rehearsed, so that it is as loud as
+those of any preset. States that have been heard before are kept, and come back without a design.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,30 +27,35 @@ from engine.preset.loader import Preset
 from engine.synth.bank import Designed, Setup, design
 from engine.synth.image import designed_or_kept
 from engine.synth.instrument import Instrument
-from engine.synth.keys import preset_key
+from engine.synth.keys import Retuned
 from engine.synth.memory import FREE, KEYS, Joint
 from engine.synth.shaping import Making
 from engine.synth.strings import SHAPE_OF
 from engine.units import db_to_gain
 
-REST = 0.3  # s that nothing is wished for before keys are rehearsed
+REST = 0.3  # s that nothing is wished for before anybody listens to keys
 KEPT = 8  # states whose designs are kept
 PATIENCE = 0.25  # s in which the audio thread takes over what it was given
-ONCE = 4  # keys that are designed between two looks at newer wishes
-MIDDLE = 54  # a key that is heard where none sounds
+MIDDLE = 54  # a key near which one is heard where none sounds
 
 Gains = NDArray[np.float64]
 Kind = tuple[int, float, int, int]
 
 
+class Stale(Exception):
+    """A newer wish has come: what is being designed is given up."""
+
+
 @dataclass(frozen=True)
 class Wish:
-    """What should sound, since when it is wished for, and whether its pickups are new, so that no old gain fits."""
+    """What should sound, since when it is wished for, whether its pickups are new, so that no old gain fits, and
+    whether all of it is, so that nobody knows how it is tuned."""
 
     text: str
     preset: Preset
     since: int  # ns
     other_ears: bool = False
+    another: bool = False
 
 
 class Workshop:
@@ -62,6 +68,8 @@ class Workshop:
         self._kept: OrderedDict[str, Designed] = OrderedDict()  # whole and rehearsed, by text
         self._gains: Gains = np.ones(KEYS)  # of what is played now, without the preset's own
         self._like = Making("")  # what they come from
+        self._retuned: Retuned | None = None  # how its strings are tuned by themselves
+        self._tuned: Making | None = None  # where that comes from
         self._thread = threading.Thread(target=self._run, name="workshop", daemon=True)
         self._rehearsal: threading.Thread | None = None
         self.instrument: Instrument | None = None
@@ -84,6 +92,10 @@ class Workshop:
     def wish(self, wish: Wish) -> None:
         """Have this heard, instead of whatever was wished for before."""
         with self._wished:
+            before = self._newest
+            if before is not None:  # what nobody has looked at yet is not forgotten
+                ears, another = before.other_ears or wish.other_ears, before.another or wish.another
+                wish = replace(wish, other_ears=ears, another=another)
             self._newest = wish
             self.settled.clear()
             self._wished.notify()
@@ -97,6 +109,7 @@ class Workshop:
             self._thread.join(5.0)
 
     def _run(self) -> None:
+        self._warm_up()
         while True:
             with self._wished:
                 self._wished.wait_for(lambda: self._newest is not None or self._ended)
@@ -105,6 +118,8 @@ class Workshop:
                 return
             try:
                 self._grant(wish)
+            except Stale:
+                pass
             except EngineError as error:
                 self._tell({"event": "refused", "error": str(error)})
             except MemoryError:
@@ -124,63 +139,73 @@ class Workshop:
             self._remember(wish.text, self._kept[wish.text], preset)
             return
         sounding = self._sounding()
+        if wish.another:
+            self._retuned = self._tuned = None
         if wish.other_ears:  # a few keys are heard at once: an old gain could be a thousand times wrong
-            self._like = Making(wish.text, tuple(sounding[:2] or [MIDDLE]))
-            self._gains = design(setup, set(self._like.keys)).keys.gain[:KEYS] / db_to_gain(preset.gain)
+            like = Making(wish.text, tuple(sounding[:2] or [_middle(preset)]), tuned=self._tuned)
+            found = design(setup, set(like.keys), None, self._retuned)
+            self._gains, self._like = found.keys.gain[:KEYS] / db_to_gain(preset.gain), like
         loud = self._gains * db_to_gain(preset.gain)
+        making = Making(wish.text, tuple(sounding), self._like, self._tuned)
         if sounding:
-            making = Making(wish.text, tuple(sounding), self._like)
-            self._hand_over(setup, design(setup, set(sounding), loud), wish, "sounding", making)
-        if not self._prepare(setup, sounding or [MIDDLE]):
-            return
-        self._hand_over(setup, design(setup, None, loud), wish, "whole", Making(wish.text, like=self._like))
+            self._hand_over(setup, design(setup, set(sounding), loud, self._retuned), wish, "sounding", making)
+        designed = design(setup, None, loud, self._retuned, self._look_up)
+        self._hand_over(setup, designed, wish, "whole", replace(making, keys=()))
+        if self._tuned is None:
+            self._retuned, self._tuned = designed.retuned, Making(wish.text)
         with self._wished:
-            if self._wished.wait_for(self._stale, REST):
+            if self._wished.wait_for(self._stale, max(REST - (now() - wish.since) * 1e-9, 0.0)):
                 return
-        designed = self._rehearsed(setup)
-        if designed is None:
-            return
-        self._remember(wish.text, designed, preset)
-        self._hand_over(setup, designed, wish, "rehearsed", Making(wish.text))
+        self._tune(setup, loud, wish)
+        self._hand_over(setup, self._rehearsed(wish.text, setup), wish, "rehearsed", Making(wish.text))
 
-    def _rehearsed(self, setup: Setup) -> Designed | None:
-        """All keys rehearsed, in a thread of their own: a wish that comes meanwhile does not wait, and this is None."""
+    def _look_up(self) -> None:
+        """Between two keys: others want the interpreter, too, and perhaps something else is wished for."""
+        time.sleep(0)
+        if self._stale():
+            raise Stale
+
+    def _tune(self, setup: Setup, loud: Gains, wish: Wish) -> None:
+        """Have keys that sound tuned by ear again, if that makes them others."""
+        sounding, kept = self._sounding(), self._retuned or {}
+        if not sounding:
+            return
+        designed = design(setup, set(sounding), loud, None, self._look_up)
+        if designed.retuned != {name: times for name, times in kept.items() if name[0] in sounding}:
+            self._hand_over(setup, designed, wish, "tuned", Making(wish.text, tuple(sounding), self._like))
+
+    def _rehearsed(self, text: str, setup: Setup) -> Designed:
+        """All keys tuned and rehearsed, in a thread of their own: for a wish that comes meanwhile nobody waits."""
         found: list[Designed] = []
 
         def rehearse() -> None:
-            with suppress(EngineError, MemoryError):  # it plays already: only its loudness stays as it was
-                found.append(design(setup))
+            with suppress(EngineError, MemoryError, Stale):  # it plays already: only its loudness stays as it was
+                found.append(design(setup, between=self._look_up))
 
         while self._rehearsal is not None and self._rehearsal.is_alive():  # one that nobody waits for any more
-            if self._waited():
-                return None
+            self._wait()
         self._rehearsal = threading.Thread(target=rehearse, name="rehearsal", daemon=True)
         self._rehearsal.start()
         while self._rehearsal.is_alive():
-            if self._waited():
-                return None
-        return found[0] if found and not self._stale() else None
+            self._wait()
+        if not found:
+            raise Stale
+        self._remember(text, found[0], setup.preset)
+        return found[0]
 
-    def _waited(self) -> bool:
-        """Wait a little; whether a newer wish has come."""
+    def _wait(self) -> None:
+        """A little, unless something else is wished for."""
         with self._wished:
-            return bool(self._wished.wait_for(self._stale, 0.01))
+            if self._wished.wait_for(self._stale, 0.01):
+                raise Stale
 
-    def _prepare(self, setup: Setup, near: list[int]) -> bool:
-        """Design all keys, the nearest first; what is designed is not designed again. False if a newer wish came."""
-        preset, rate = setup.preset, setup.sample_rate * setup.oversample
-        if preset.assembly is not None:  # whose keys are designed together
-            return not self._stale()
-        order = sorted(range(KEYS), key=lambda key: min(abs(key - other) for other in near))
-        self._held = []
-        for n, key in enumerate(order):
-            if n % ONCE == 0:
-                if self._stale():
-                    return False
-                time.sleep(0)  # others want the interpreter, too
-            hz = setup.tuning.frequencies[key]
-            self._held.append(preset_key(preset, hz, rate))
-        return not self._stale()
+    def _warm_up(self) -> None:
+        """Design a key and forget it: the first time takes a second, which nobody should hear."""
+        if self.instrument is None:
+            return
+        setup, only = self._make(self.instrument.preset), {_middle(self.instrument.preset)}
+        with suppress(EngineError, MemoryError):
+            self._laid_out(setup, design(setup, only, self._gains))
 
     def _hand_over(self, setup: Setup, designed: Designed, wish: Wish, what: str, making: Making) -> None:
         """Have the audio thread take it over; return when it has."""
@@ -216,6 +241,7 @@ class Workshop:
     def _remember(self, text: str, designed: Designed, preset: Preset) -> None:
         self._kept[text] = designed
         self._gains, self._like = designed.keys.gain[:KEYS] / db_to_gain(preset.gain), Making(text)
+        self._retuned, self._tuned = designed.retuned, self._like
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
 
@@ -227,6 +253,13 @@ class Workshop:
             keys |= {int(key) for key in voices.key[voices.state != FREE]}
             keys |= fingers(instrument)
         return sorted(keys)
+
+
+def _middle(preset: Preset) -> int:
+    """A key that has a string, near the middle."""
+    a = preset.assembly
+    there = [key for key in range(KEYS) if a is None or a.places(key)]
+    return min(there or [MIDDLE], key=lambda key: abs(key - MIDDLE))
 
 
 def kind_of(instrument: Instrument) -> Kind:

@@ -5,7 +5,7 @@ Everything is allocated here, once. The renderer changes entries, never where th
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, pi
@@ -30,7 +30,7 @@ from engine.synth import circuit, decimate, memory, output, room, strings, strip
 from engine.synth.audition import loudness
 from engine.synth.budget import Budget, dearest, spend_together
 from engine.synth.choirs import design_choirs
-from engine.synth.keys import TunedKey, above, design_keys, gap, highest_tension, mildest_damping
+from engine.synth.keys import Retuned, TunedKey, above, design_keys, gap, go_on, highest_tension, mildest_damping
 from engine.synth.memory import KEYS, Machine
 from engine.synth.rehearsal import REHEARSAL_RATE, REHEARSED, gains
 from engine.synth.standing import ears_of, lay_joint
@@ -60,6 +60,7 @@ class Designed(NamedTuple):
     silent: dict[int, str]  # keys that have no string, and why
     dearest: float  # ns that a step of any string takes at most
     polyphony: int
+    retuned: Retuned  # strings that are not tuned to their pitch by themselves
 
 
 @dataclass
@@ -99,22 +100,29 @@ class Bank:
         self.block[: self.image.size] = self.image
 
 
-def design(setup: Setup, only: Collection[int] | None = None, loud: NDArray[np.float64] | None = None) -> Designed:
+def design(
+    setup: Setup,
+    only: Collection[int] | None = None,
+    loud: NDArray[np.float64] | None = None,
+    retuned: Retuned | None = None,
+    between: Callable[[], None] = go_on,
+) -> Designed:
     """All keys of a preset at a sample rate; or `only` some, where the others have to wait.
 
-    Without `loud`, the gain of each key, they are rehearsed, which takes most of the time.
+    Without `loud`, the gain of each key, they are rehearsed, and without `retuned`, how far each is off its pitch by
+    itself, they are listened to: that takes most of the time. Between two keys, `between` may raise to give it all up.
     """
     module.ready()  # it plays them later, and has what designs them: compiled by itself, that would take seconds
     preset, rate = setup.preset, setup.sample_rate * setup.oversample
     if preset.assembly is not None:
-        return _design_together(setup, only, loud)
+        return _design_together(setup, only, loud, retuned, between)
     best = preset.quality == "best"
     around = room.size_in_bytes(preset.room, setup.sample_rate)
     budget = Budget(setup.polyphony + memory.SPARE_VOICES, best, around)
-    keys = design_keys(preset, setup.tuning, rate, budget, only)
+    keys = design_keys(preset, setup.tuning, rate, budget, only, retuned, between)
     grown = budget.lasts_for(setup.needed + memory.SPARE_VOICES) - memory.SPARE_VOICES
     if loud is None:
-        loud = _loud(setup, keys, only)
+        loud = _loud(setup, keys, only, retuned)
     rows = rows_of(memory.KeyRow, KEYS)
     rows.gain = loud
     for number, (key, row) in enumerate(zip(keys, rows)):
@@ -132,10 +140,13 @@ def design(setup: Setup, only: Collection[int] | None = None, loud: NDArray[np.f
         {number: key.silent_because for number, key in enumerate(keys) if key.design is None},
         dearest(list(designs.values()), best=best),
         max(setup.polyphony, grown),
+        {(number, 0, 0): key.retuned for number, key in enumerate(keys) if key.retuned != 1.0},
     )
 
 
-def _loud(setup: Setup, keys: list[TunedKey], only: Collection[int] | None) -> NDArray[np.float64]:
+def _loud(
+    setup: Setup, keys: list[TunedKey], only: Collection[int] | None, retuned: Retuned | None
+) -> NDArray[np.float64]:
     """The gain of each key: it is rehearsed at one sample rate, so that an instrument is as loud at any other.
 
     At its own, if what it is made of is too much at that one.
@@ -145,7 +156,7 @@ def _loud(setup: Setup, keys: list[TunedKey], only: Collection[int] | None) -> N
     if setup.sample_rate != rate:
         try:
             budget = Budget(setup.polyphony, preset.quality == "best")
-            there = design_keys(preset, setup.tuning, rate * setup.oversample, budget, rehearsed)
+            there = design_keys(preset, setup.tuning, rate * setup.oversample, budget, rehearsed, retuned)
             if any(key.design is not None for key in there):
                 return gains([key.design for key in there], preset, decimate.design(rate, setup.oversample))
         except PhysicsError:  # nor is there an export for any rate then
@@ -154,10 +165,16 @@ def _loud(setup: Setup, keys: list[TunedKey], only: Collection[int] | None) -> N
     return gains([key.design for key in keys], preset, decimate.design(setup.sample_rate, setup.oversample))
 
 
-def _design_together(setup: Setup, only: Collection[int] | None, loud: NDArray[np.float64] | None) -> Designed:
+def _design_together(
+    setup: Setup,
+    only: Collection[int] | None,
+    loud: NDArray[np.float64] | None,
+    retuned: Retuned | None,
+    between: Callable[[], None],
+) -> Designed:
     """The same of strings that share a bridge: they are loud together, by one gain."""
     preset, rate = setup.preset, setup.sample_rate * setup.oversample
-    keys = design_choirs(preset, setup.tuning, rate, only)
+    keys = design_choirs(preset, setup.tuning, rate, only, retuned, between)
     designs = {number: key.design for number, key in enumerate(keys) if key.design is not None}
     rows = rows_of(memory.KeyRow, len(keys))
     rows.gain = 1.0 if loud is None else loud[0]
@@ -172,7 +189,8 @@ def _design_together(setup: Setup, only: Collection[int] | None, loud: NDArray[n
     resting = np.zeros((len(keys), columns_of(preset)))
     around = room.size_in_bytes(preset.room, setup.sample_rate)
     dear = spend_together(list(designs.values()), setup.polyphony + memory.SPARE_VOICES, around)
-    found = Designed(rows, own, resting, silent, dear, setup.polyphony)
+    tuned = {name: times for key in keys for name, times in key.retuned.items() if times != 1.0}
+    found = Designed(rows, own, resting, silent, dear, setup.polyphony, tuned)
     if loud is None and designs:
         played = lay_out(setup._replace(preset=replace(preset, room=None, strum=None, bend=0.0)), found)
         played_keys = [number for number in designs if number < KEYS]

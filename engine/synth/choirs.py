@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
 from math import inf, pi
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ from engine.preset.loader import Preset
 from engine.preset.playing import HEARD
 from engine.preset.tuning import Tuning
 from engine.synth.intonation import touched
-from engine.synth.keys import BAND, cut, of_key
+from engine.synth.keys import BAND, Retuned, cut, go_on, known, of_key
 from engine.synth.memory import HIT, PULSED, PULSES, TAKEN, Choir
 from engine.synth.network_string import MOST_COURSES, ChoirDesign
 from engine.synth.rehearsal import REHEARSAL_RATE
@@ -53,6 +53,7 @@ class Voiced:
     gap: float = inf  # m, by which barriers may rise before they press on the string
     line: int = 0  # 1 + the number of the string of many frets that it is on, or 0
     other: int = 0  # a further place of the key, or 0
+    retuned: Retuned = field(default_factory=dict)
 
 
 class Sounded(NamedTuple):
@@ -64,6 +65,7 @@ class Sounded(NamedTuple):
     course: Course
     loose: tuple[Rattle, ...]
     bare: Strung  # with what touches it always
+    retuned: float = 1.0  # times its pitch, to which it is tuned by itself
 
 
 def refuse_unplayed(preset: Preset) -> Assembly:
@@ -117,8 +119,18 @@ def _refuse_beside(where: str, part: Played, played: tuple[Played, ...]) -> None
             raise PhysicsError(where, "true", limit, "give them keys of their own, or list it as courses")
 
 
-def design_choirs(preset: Preset, tuning: Tuning, rate: float, only: Collection[int] | None = None) -> list[Voiced]:
-    """All keys of an instrument, or `only` some; behind them further places of keys that several strings have."""
+def design_choirs(
+    preset: Preset,
+    tuning: Tuning,
+    rate: float,
+    only: Collection[int] | None = None,
+    retuned: Retuned | None = None,
+    between: Callable[[], None] = go_on,
+) -> list[Voiced]:
+    """All keys of an instrument, or `only` some; behind them further places of keys that several strings have.
+
+    Nobody listens to those that are `retuned` as is known. Before each key, `between` may raise, and all is given up.
+    """
     a = refuse_unplayed(preset)
     a = replace(a, body=playable(a.body, rate))
     found, more = list[Voiced](), list[Voiced]()
@@ -128,18 +140,20 @@ def design_choirs(preset: Preset, tuning: Tuning, rate: float, only: Collection[
         elif hz is None:
             found.append(Voiced(None, None, "the tuning leaves this key out"))
         else:
-            first, *others = _places(preset, a, number, hz, rate)
+            between()
+            first, *others = _places(preset, a, number, hz, rate, retuned)
             beyond = len(tuning.frequencies) + len(more)
             found.append(replace(first, other=beyond if others else 0))
             more += [replace(place, other=beyond + n) for n, place in enumerate(others[:-1], 1)] + others[-1:]
     return found + more
 
 
-def _places(preset: Preset, a: Assembly, number: int, hz: float, rate: float) -> list[Voiced]:
+def _places(preset: Preset, a: Assembly, number: int, hz: float, rate: float, retuned: Retuned | None) -> list[Voiced]:
     """A key in every place where it can be played; or in one, and why not."""
     lines = {id(part): n for n, part in enumerate((part for part in a.played if part.mono), 1)}
     found = [
-        replace(_attempted(preset, a, parts, hz, rate), line=lines.get(id(parts[0]), 0)) for parts in a.places(number)
+        replace(_attempted(preset, a, parts, number, hz, rate, retuned), line=lines.get(id(parts[0]), 0))
+        for parts in a.places(number)
     ]
     if not found:
         return [Voiced(hz, None, "no string is played by this key")]
@@ -147,21 +161,32 @@ def _places(preset: Preset, a: Assembly, number: int, hz: float, rate: float) ->
     return ready or found[:1]
 
 
-def _attempted(preset: Preset, a: Assembly, parts: list[Played], hz: float, rate: float) -> Voiced:
+def _attempted(
+    preset: Preset, a: Assembly, parts: list[Played], number: int, hz: float, rate: float, retuned: Retuned | None
+) -> Voiced:
     try:
-        return _voiced(preset, a, parts, hz, rate)
+        return _voiced(preset, a, parts, number, hz, rate, retuned)
     except PhysicsError as error:
         return Voiced(hz, None, str(error))
 
 
-def _voiced(preset: Preset, a: Assembly, parts: list[Played], hz: float, rate: float) -> Voiced:
-    strings = [strung_for(preset, part, course, hz) for part in parts for course in part.courses]
+def _voiced(
+    preset: Preset, a: Assembly, parts: list[Played], number: int, hz: float, rate: float, retuned: Retuned | None
+) -> Voiced:
+    order = {id(part): n for n, part in enumerate(a.played)}
+    strings, found = list[Sounded](), dict[tuple[int, int, int], float]()
+    for part in parts:
+        for n, course in enumerate(part.courses):
+            name = number, order[id(part)], n
+            strings.append(strung_for(preset, part, course, hz, known(retuned, *name)))
+            found[name] = strings[-1].retuned
     if len(strings) > MOST_COURSES:
         raise PhysicsError("courses", len(strings), f"a key has at most {MOST_COURSES} strings", "take fewer")
     first = strings[0]
     made = ChoirDesign(_block(strings, a, rate), rate, max(a.body.channels, 1), len(a.body.directions))
     lows = [point.low for own in strings for point in meetings(own.strung) if point.stands]
-    return Voiced(hz, made, "", Problem(first.strung.string, excitation=first.pulse), -max(lows, default=-inf))
+    problem = Problem(first.strung.string, excitation=first.pulse)
+    return Voiced(hz, made, "", problem, -max(lows, default=-inf), retuned=found)
 
 
 def as_pulse(exciter: Exciter) -> Excitation:
@@ -186,16 +211,17 @@ def pitch_of(course: Course, hz: float) -> float:
     return hz * course.ratio * exp2(course.detuned / 1200.0)
 
 
-def in_tune(preset: Preset, part: Played, course: Course, asked: Problem, hz: float) -> Problem:
-    """A string brought to its pitch: by ear, to where it is heard with what it touches, and on the body with its like.
+def own_pitch(preset: Preset, part: Played, course: Course, asked: Problem, hz: float) -> float:
+    """That a string is tuned to by itself: by ear, to be at its pitch with what it touches, and on the body with its
+    like.
 
     What it touches bends it here as on a frame, at the rate at which the preset runs where sound has 48 kHz, so that it
     is the same string at all rates.
     """
-    pitch = pitch_of(course, hz)
-    tuned, a = of_key(asked, part.keys, pitch, preset.tracking), preset.assembly
+    pitch, a = pitch_of(course, hz), preset.assembly
     if preset.intonation != HEARD or a is None:
-        return tuned
+        return pitch
+    tuned = of_key(asked, part.keys, pitch, preset.tracking)
     near = alike(part, course)
     lead = of_key(asked, part.keys, pitch_of(near[0], hz), preset.tracking).string
     group = tuple(Sounding(part.strung, lead, o.detuned, o.onset, o.force) for o in near)
@@ -207,18 +233,25 @@ def in_tune(preset: Preset, part: Played, course: Course, asked: Problem, hz: fl
             found = replace(tuned, barrier=port.barrier, contact=port.contact, pickups=(Pickup(HEARD_AT),))
             found = found if part.keys == "tension" else replace(found, barrier=cut(port.barrier, found.string.length))
             own /= 1.0 + touched(modal.design(found, rate, band=min(BAND, 0.45 * rate)), pitch)
-    return of_key(asked, part.keys, pitch, preset.tracking, own)
+    return own
 
 
-def strung_for(preset: Preset, part: Played, course: Course, hz: float) -> Sounded:
+def strung_for(preset: Preset, part: Played, course: Course, hz: float, retuned: float | None = None) -> Sounded:
     """One string, brought to its pitch, with all that touches it: what is played, and what is simulated.
+
+    Nobody listens to one that is `retuned` as is known.
 
     Barriers are cut where a string is shortened, as those of a string by itself are (keys.py).
     """
     whole = part.strung.string.length
     heard = tuple(Pickup(place.at / whole) for place in part.strung.listening)
     asked = Problem(part.strung.string, excitation=as_pulse(part.exciter), pickups=heard)
-    tuned = in_tune(preset, part, course, asked, hz)
+    pitch = pitch_of(course, hz)
+    if retuned is None or preset.intonation != HEARD:
+        own_hz = own_pitch(preset, part, course, asked, hz)
+    else:
+        own_hz = pitch * retuned
+    tuned = of_key(asked, part.keys, pitch, preset.tracking, own_hz)
     length, pulse, ports = tuned.string.length, tuned.excitation, list[PortLike]()
     for port in part.strung.ports:
         if not isinstance(port, Against) or part.keys == "tension":
@@ -244,7 +277,9 @@ def strung_for(preset: Preset, part: Played, course: Course, hz: float) -> Sound
         f = part.felt
         coming = Travel(0.0, LATER, f.duration)
         ports.append(Link(f.at * length, f.stiffness, f.resistance, f.mass, 0.0, coming))
-    return Sounded(replace(bare, ports=tuple(ports), excitation=pulse), pulse, part, course, loose, bare)
+    return Sounded(
+        replace(bare, ports=tuple(ports), excitation=pulse), pulse, part, course, loose, bare, own_hz / pitch
+    )
 
 
 def _block(strings: list[Sounded], a: Assembly, rate: float) -> Any:

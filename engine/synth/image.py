@@ -30,7 +30,7 @@ from engine.synth.standing import check_lines, lines_of
 
 MAGIC = b"jawari, an instrument 1\n"
 FOLDER, MOST_KEPT = "instruments", 64  # of the cache
-MOST_POLYPHONY = 256
+MOST_POLYPHONY, MOST_RETUNED = 256, 0.5
 _FAST, _SMALL = 1, 9  # of zlib
 
 
@@ -42,7 +42,8 @@ class ImageError(EngineError):
 
 def layout() -> str:
     """What the memory looks like: files of another one are refused."""
-    return fingerprint(memory.Machine, memory.Choir, Strand, *strings.GROUPS)
+    memories = fingerprint(memory.Machine, memory.Choir, Strand, *strings.GROUPS)
+    return hashlib.sha256(f"{memories} {Designed._fields}".encode()).hexdigest()
 
 
 def packed(setup: Setup, designed: Designed, effort: int = _SMALL) -> bytes:
@@ -64,6 +65,7 @@ def packed(setup: Setup, designed: Designed, effort: int = _SMALL) -> bytes:
         "polyphony": designed.polyphony,
         "silent": designed.silent,
         "dearest": designed.dearest,
+        "retuned": [[*name, times] for name, times in designed.retuned.items()],
         "sizes": {name: array.nbytes for name, array in arrays.items()},
     }
     text = json.dumps(head).encode()
@@ -116,7 +118,10 @@ def _checked(head: dict[str, Any], content: bytes) -> tuple[Setup, Designed]:
         strings.check(model, own, int(number), pickups, columns)
     check_lines(keys, own, lines_of(preset.assembly).size if preset.assembly else 0)
     silent = {int(number): str(reason) for number, reason in head["silent"].items()}
-    designed = Designed(keys, own, resting, silent, float(head["dearest"]), polyphony)
+    retuned = {(int(key), int(part), int(course)): float(times) for key, part, course, times in head["retuned"]}
+    if not all(abs(times - 1.0) < MOST_RETUNED for times in retuned.values()):
+        raise ValueError("pitches")
+    designed = Designed(keys, own, resting, silent, float(head["dearest"]), polyphony, retuned)
     return Setup(preset, rate, head["oversample"], polyphony, channels, tuning), designed
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf, pi, sqrt
@@ -32,6 +32,8 @@ SHORTEST, LONGEST = 1e-6, 10.0  # s: of a pluck
 STRONGEST = 1e5  # N
 
 Design = modal.Design | finite_difference.Design
+# How many times its pitch a string is tuned to by itself: by key, part and course, if it is one of several.
+Retuned = Mapping[tuple[int, int, int], float]
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class TunedKey:
     pitch: float | None
     design: Design | None
     silent_because: str = ""
+    retuned: float = 1.0  # times its pitch, to which it is tuned by itself
 
 
 _HELD: WeakValueDictionary[Hashable, TunedKey] = WeakValueDictionary()  # what is designed and not forgotten
@@ -54,13 +57,15 @@ def design_key(
     rate: float,
     tracking: Tracking = SAME,
     heard_at: float = 0.0,
+    retuned: float | None = None,
 ) -> TunedKey:
     """The preset's string brought to `pitch` by its tension or its length, ready for the model rate.
 
     To where it sounds with what it touches, as heard at another model rate if that is given: it is the same string at
-    all rates. A key that somebody holds already is not designed again.
+    all rates. Nobody listens if it is known how many times its pitch it is to be `retuned` to. A key that somebody
+    holds already is not designed again.
     """
-    asked = (problem, model, by, pitch, rate, tracking, heard_at)
+    asked = (problem, model, by, pitch, rate, tracking, heard_at, retuned)
     try:
         key = _HELD.get(asked)
     except TypeError:  # a profile that cannot be told from others
@@ -71,19 +76,28 @@ def design_key(
 
 
 def _design_key(
-    problem: Problem, model: str, by: str, pitch: float | None, rate: float, tracking: Tracking, heard_at: float
+    problem: Problem,
+    model: str,
+    by: str,
+    pitch: float | None,
+    rate: float,
+    tracking: Tracking,
+    heard_at: float,
+    retuned: float | None,
 ) -> TunedKey:
     if pitch is None:
         return TunedKey(None, None, "the tuning leaves this key out")
 
     own, asked = pitch, (problem, model, by, pitch, tracking, heard_at)
-    if heard_at and problem.barrier is not None:
+    if heard_at and problem.barrier is not None and retuned is not None:
+        own = pitch * retuned
+    elif heard_at and problem.barrier is not None:
         try:
             own = _kept_pitch(*asked)
         except TypeError:  # a profile that cannot be told from others
             own = _own_pitch(*asked)
     try:
-        return TunedKey(pitch, _designed(of_key(problem, by, pitch, tracking, own), model, rate))
+        return TunedKey(pitch, _designed(of_key(problem, by, pitch, tracking, own), model, rate), "", own / pitch)
     except PhysicsError as error:
         return TunedKey(pitch, None, str(error))
 
@@ -105,11 +119,11 @@ def _designed(problem: Problem, model: str, rate: float) -> Design:
     return finite_difference.design(problem, rate, bent=room_to_bend(problem.string))
 
 
-def preset_key(preset: Preset, pitch: float | None, rate: float) -> TunedKey:
+def preset_key(preset: Preset, pitch: float | None, rate: float, retuned: float | None = None) -> TunedKey:
     """A key of a preset of one string."""
     p = preset
     heard_at = REHEARSAL_RATE * p.oversample if p.intonation == HEARD else 0.0
-    return design_key(p.problem, p.model, p.keys, pitch, rate, p.tracking, heard_at)
+    return design_key(p.problem, p.model, p.keys, pitch, rate, p.tracking, heard_at, retuned)
 
 
 def of_key(problem: Problem, by: str, pitch: float, tracking: Tracking, own: float | None = None) -> Problem:
@@ -147,10 +161,28 @@ def tracked(e: Excitation, tracking: Tracking, ratio: float) -> Excitation:
     )
 
 
+def known(retuned: Retuned | None, number: int, part: int = 0, course: int = 0) -> float | None:
+    """Of a key's string, where that is known."""
+    return None if retuned is None else retuned.get((number, part, course), 1.0)
+
+
+def go_on() -> None:
+    """Nobody wants a design to be given up."""
+
+
 def design_keys(
-    preset: Preset, tuning: Tuning, rate: float, budget: Budget, only: Collection[int] | None = None
+    preset: Preset,
+    tuning: Tuning,
+    rate: float,
+    budget: Budget,
+    only: Collection[int] | None = None,
+    retuned: Retuned | None = None,
+    between: Callable[[], None] = go_on,
 ) -> list[TunedKey]:
-    """All keys of an instrument, or `only` some; refused as soon as they cost more than the budget holds."""
+    """All keys of an instrument, or `only` some; refused as soon as they cost more than the budget holds.
+
+    Nobody listens to those that are `retuned` as is known. Before each key, `between` may raise, and all is given up.
+    """
     keys: list[TunedKey] = []
     for number, hz in enumerate(tuning.frequencies):
         if only is not None and number not in only:
@@ -158,7 +190,8 @@ def design_keys(
             continue
         if hz is not None and preset.model == "fd":
             budget.foresee(preset.problem.string.loss, hz, rate)
-        keys.append(preset_key(preset, hz, rate))
+        between()
+        keys.append(preset_key(preset, hz, rate, known(retuned, number)))
         budget.spend(keys[-1].design)
     return keys
 

@@ -21,7 +21,8 @@ from engine.synth import decimate
 from engine.synth.bank import Designed, Setup, design
 from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
-from engine.synth.memory import PARTS
+from engine.synth.keys import Retuned
+from engine.synth.memory import KEYS, PARTS
 from engine.synth.mixing import play_together
 from engine.synth.mts import tunings
 from engine.synth.routing import hand_on
@@ -37,7 +38,7 @@ class ShapedPlayer:
     def __init__(self, shaped: Shaped, sample_rate: float, block_size: int = 128, mono: bool = False) -> None:
         self.shaped, self.sample_rate, self.block_size = shaped, sample_rate, block_size
         self.channels = 1 if mono else 2
-        self._loud: dict[Making, NDArray[np.float64]] = {}
+        self._known: dict[Making, tuple[NDArray[np.float64], Retuned]] = {}
         self._first = self._setup(shaped.text), self._designed(Making(shaped.text))
         self.reset()
 
@@ -166,11 +167,13 @@ class ShapedPlayer:
 
     def _designed(self, making: Making) -> Designed:
         setup = self._setup(making.text)
-        loud = None if making.like is None else self._loudness(making.like) * db_to_gain(setup.preset.gain)
-        return design(setup, set(making.keys) or None, loud)
+        loud = None if making.like is None else self._learnt(making.like)[0] * db_to_gain(setup.preset.gain)
+        retuned = None if making.tuned is None else self._learnt(making.tuned)[1]
+        return design(setup, set(making.keys) or None, loud, retuned)
 
-    def _loudness(self, like: Making) -> NDArray[np.float64]:
-        """Each key's gain by a rehearsal, without the preset's own."""
-        if like not in self._loud:
-            self._loud[like] = self._designed(like).keys.gain / db_to_gain(self._preset(like.text).gain)
-        return self._loud[like]
+    def _learnt(self, making: Making) -> tuple[NDArray[np.float64], Retuned]:
+        """By a rehearsal: each key's gain, without the preset's own, and how its strings are tuned by themselves."""
+        if making not in self._known:
+            found = self._designed(making)
+            self._known[making] = found.keys.gain[:KEYS] / db_to_gain(self._preset(making.text).gain), found.retuned
+        return self._known[making]

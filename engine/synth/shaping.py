@@ -20,12 +20,13 @@ Told = dict[str, Any]  # what JSON can say
 
 @dataclass(frozen=True)
 class Making:
-    """A preset's text; the keys that are designed, if not all of them; and what they are as loud as, if they are not
-    rehearsed themselves."""
+    """A preset's text; the keys that are designed, if not all of them; what they are as loud as, if they are not
+    rehearsed themselves; and what they are tuned as, if they are not listened to themselves."""
 
     text: str
     keys: tuple[int, ...] = ()
     like: Making | None = None
+    tuned: Making | None = None
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,16 @@ class Teller:
             self._number(self.first, new)
         told: Told = {"text": self._number(making.text, new), "keys": list(making.keys), "seat": seat, "heir": heir}
         if making.like:
-            told["like"] = [self._number(making.like.text, new), list(making.like.keys)]
+            told["like"] = self._named(making.like, new)
+        if making.tuned:
+            told["tuned"] = self._named(making.tuned, new)
         self.told += 1
         return {"number": self.told, "new": new, **told}  # of two that came at once, the first told may come second
+
+    def _named(self, making: Making, new: list[list[Any]]) -> list[Any]:
+        """One that another is as loud as, or tuned as."""
+        own = [self._number(making.text, new), list(making.keys)]
+        return [*own, self._named(making.tuned, new)] if making.tuned else own
 
     def _number(self, text: str, new: list[list[Any]]) -> int:
         if text not in self._known:
@@ -93,12 +101,8 @@ def retold(told: Iterable[tuple[float, Mapping[str, Any]]]) -> tuple[str, tuple[
                 size += len(texts[-1])
             if size > MOST_TEXT:
                 raise ValueError("too much text")
-            like = one.get("like")
-            making = Making(
-                _entry(texts, one["text"]),
-                _keys(one["keys"]),
-                None if like is None else Making(_entry(texts, like[0]), _keys(like[1])),
-            )
+            like, tuned = _other(texts, one.get("like")), _other(texts, one.get("tuned"))
+            making = Making(_entry(texts, one["text"]), _keys(one["keys"]), like, tuned)
             seat, heir = one["seat"], one["heir"]
             if not (type(seat) is type(heir) is int and 0 <= seat < PARTS and heir > 1):
                 raise ValueError("no seat")
@@ -129,6 +133,16 @@ def _entry(texts: list[str], number: object) -> str:
     if type(number) is not int or not 0 <= number < len(texts):
         raise ValueError("no such text")
     return texts[number]
+
+
+def _other(texts: list[str], named: Any, within: bool = False) -> Making | None:
+    """One that another is as loud as, or tuned as; what that in turn is tuned as is so by itself."""
+    if named is None:
+        return None
+    text, keys, *tuned = named
+    if len(tuned) > 1 or (tuned and within):
+        raise ValueError("tuned as too many")
+    return Making(_entry(texts, text), _keys(keys), None, _other(texts, tuned[0], True) if tuned else None)
 
 
 def _keys(found: object) -> tuple[int, ...]:

@@ -41,10 +41,14 @@ def count(page: Any) -> int:
     return int(page.evaluate("document.body.dataset.frames || 0"))
 
 
-def press(page: Any, key: int, ms: int = 250) -> None:
+def hold(page: Any, key: int) -> None:
     box = page.locator(f'#keys button[data-key="{key}"]').bounding_box()
     page.mouse.move(box["x"] + 3, box["y"] + box["height"] - 8)
     page.mouse.down()
+
+
+def press(page: Any, key: int, ms: int = 250) -> None:
+    hold(page, key)
     page.wait_for_timeout(ms)
     page.mouse.up()
 

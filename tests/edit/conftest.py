@@ -1,16 +1,21 @@
-"""One editor and one browser for all tests of a file; the editor under the guard of the sound thread, if that is on."""
+"""One editor and one browser for all tests of a file, the editor under the guard of the sound thread, if that is on;
+and studios without either."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from edit.browsing import SIZE, launched, ready
 from edit.editing import Editing
+from edit.rooms import SEVERAL, Room
 from live import guard
 from live.jack import MISSING, jack_server
+
+from engine.preset.files import OWN_FOLDER
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +60,29 @@ def page(program: Editing, browser: Any) -> Iterator[Any]:
     assert [line for line in said if "WebSocket" not in line and "ERR_CONNECTION" not in line] == []
     own = re.compile(rf"^(http|ws)://127\.0\.0\.1:{program.port}/|^blob:|^data:")
     assert [url for url in asked if not own.match(url)] == []
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("edit")
+
+
+@pytest.fixture
+def room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    monkeypatch.setenv(OWN_FOLDER, str(folder / "own" / "presets"))
+    made = Room(folder)
+    yield made
+    made.studio.close()
+    made.ended.set()
+    made.thread.join()
+
+
+@pytest.fixture
+def hall(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
+    """A room with an instrument of several strings."""
+    monkeypatch.setenv(OWN_FOLDER, str(folder / "own" / "presets"))
+    made = Room(folder, SEVERAL)
+    yield made
+    made.studio.close()
+    made.ended.set()
+    made.thread.join()

@@ -31,7 +31,8 @@ class Desk:
     def __init__(self) -> None:
         self.asked: list[Any] = []
         self.pictures: list[bytes] = []
-        self.server = Server(0, TOKEN, self.answer, self.hello, self.seen, lambda on: None)
+        self.gone: list[int] = []
+        self.server = Server(0, TOKEN, self.answer, self.hello, self.seen, lambda page: None, self.gone.append)
 
     def answer(self, request: Any, page: Any) -> dict[str, Any]:
         self.asked.append(request)
@@ -347,6 +348,20 @@ def test_pictures_reach_every_page_and_a_page_that_breaks_off_harms_no_other(des
         assert line.frame() == (2, bytes([n]) * 8)
 
 
+def test_who_has_gone_is_told_by_a_number_that_is_the_next_ones(desk: Desk, line: Line) -> None:
+    """However it goes: as it should, by a wrong word, or broken off."""
+    wait_for(lambda: len(desk.server._pages) == 1, "others are here")
+    (mine,) = (page.number for page in desk.server._pages)
+    for end in (lambda own: own.send(b"", 8), lambda own: own.send(b"no"), lambda own: None):
+        desk.gone.clear()
+        other = Line(desk.server.port)
+        assert other.answer() == {"event": "hello"}
+        end(other)
+        other.socket.close()
+        wait_for(lambda: bool(desk.gone), "nobody is told")
+        assert desk.gone == [0 if mine else 1]
+
+
 def test_a_page_that_does_not_read_loses_pictures_and_costs_no_memory(desk: Desk, line: Line) -> None:
     for _ in range(60):
         desk.pictures.append(bytes(1 << 20))
@@ -357,7 +372,7 @@ def test_a_page_that_does_not_read_loses_pictures_and_costs_no_memory(desk: Desk
 
 
 def test_a_port_that_is_taken_is_one_line(desk: Desk) -> None:
-    second = Server(desk.server.port, TOKEN, desk.answer, desk.hello, desk.seen, lambda on: None)
+    second = Server(desk.server.port, TOKEN, desk.answer, desk.hello, desk.seen, print, print)
     with pytest.raises(
         PageError, match=f"--port {desk.server.port}: is taken by another program; take another one, or 0"
     ):

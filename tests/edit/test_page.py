@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from edit.browsing import MARKS, SIZE, count, entry, press, ready, revert, set_entry, until, violations
+from edit.browsing import MARKS, SIZE, count, entry, hold, press, ready, revert, set_entry, until, violations
 from edit.editing import Editing
 
 from engine.preset.files import shipped
@@ -243,7 +243,15 @@ def test_two_pages_show_the_same_and_a_reload_harms_nobody(page: Any, program: E
     ready(other)
     press(other, 50)
     until(lambda: page.locator("#energy-said").inner_text() != "", "the first page sees nothing")
+    hold(other, 52)
+    hold(page, 55)
+    down = page.locator("#keys button.down")
+    until(lambda: down.count() == 2, "they do not hold a key each")
     context.close()
+    until(lambda: down.count() == 1, "what the closed page held goes on")
+    assert down.get_attribute("data-key") == "55"
+    page.mouse.up()
+    until(lambda: down.count() == 0, "it is not let go")
     revert(page)
 
 

@@ -39,6 +39,8 @@ def test_families_and_tags_find_presets(page: Any) -> None:
     cards = page.locator(".card:visible")
     until(lambda: cards.count() >= len(shipped()), "no cards")
     presets = {name: load_preset(name) for name in shipped()}
+    wide = "(element) => element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight"
+    assert not page.evaluate(f"[...document.querySelectorAll('.card, .card *:not(canvas)')].some({wide})")
     family = Counter(preset.family for preset in presets.values())
     page.get_by_role("button", name="Family: Harps").click()
     until(lambda: cards.count() == family["Harps and zithers"], "the family is not picked out")

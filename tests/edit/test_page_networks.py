@@ -132,7 +132,23 @@ def test_every_key_of_the_schema_has_a_row(page: Any) -> None:
     listed = {key.name for key in TABLE if key.name.startswith(lists[:3]) and not key.profiles}
     assert listed <= {plain(path) for path in keys}
     page.evaluate("document.querySelectorAll('#rows details').forEach((group) => (group.open = false))")
+    titles = page.locator("#rows > details > summary").all_inner_texts()
+    assert [title for title in titles if not title[:1].isupper()] == []
     revert(page)
+
+
+def test_a_key_is_found_in_lists_that_are_closed(page: Any) -> None:
+    page.reload()
+    ready(page)
+    found = {
+        "mass": "strings.0.ports.0.mass",
+        "detuned": "strings.0.courses.1.detuned",
+        "sympathetic": "strings.2.sympathetic",
+    }
+    for sought, path in found.items():
+        page.locator("#find-key").fill(sought)
+        until(page.locator(f'.row[data-path="{path}"]').is_visible, f"{sought} does not find {path}")
+    page.locator("#find-key").fill("")
 
 
 def test_strings_are_added_copied_and_taken_away(page: Any) -> None:

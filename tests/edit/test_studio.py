@@ -1,198 +1,54 @@
-"""What is edited and played, without a browser and without a card: blocks are asked for by hand."""
+"""What is edited and played, and how requests are granted."""
 
 from __future__ import annotations
 
 import base64
-import threading
+import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import soundfile
+from edit.rooms import PRESET, Room
 from virtual_card import wait_for
 
 from engine import cli
-from engine.compiled import now
-from engine.edit import workshop
+from engine.edit import shelf
 from engine.edit.errors import AskedError
 from engine.edit.phrases import Phrases
-from engine.edit.requests import TABLE, Request
-from engine.edit.studio import Studio
+from engine.edit.studio import facts
 from engine.errors import EngineError, Exit, PresetError
 from engine.files.errors import FileError
 from engine.layout import seen
-from engine.live.player import Player
-from engine.live.thread.block import run_block
 from engine.offline.render import render
-from engine.preset.files import OWN_FOLDER
-from engine.preset.loader import load_preset
-from engine.synth.ensemble import Seats
-from engine.synth.memory import FREE, HELD, Machine
-
-PRESET = """\
-name: Small
-about: A wire over a bridge.   # to be changed
-string: {length: 1 m, density: 1.17 g/m, tension: 180.5 N, loss: {s0: 0.3, s1: 0.02, s3: 1e-5}}
-barrier:
-  profile: parabola
-  to: 60 mm
-  curvature: 0.75   # of the bridge
-  points: 6
-excitation: {position: 0.3, force: 1 N, duration: 4 ms}
-pickups: [{at: 0.1}]
-polyphony: 4
-"""
-SEVERAL = """\
-name: Several
-string: {length: 880 mm, diameter: 0.3 mm, material: steel, tuned: F#3, band: 6 kHz, keys: length}
-barrier: {profile: parabola, to: 30 mm, curvature: 0.75 1/m, points: 5}
-excitation: {position: 0.15, force: -1 N}
-strings:
-  - {played: C3-C4, mono: yes}
-  - {played: C2-B2}
-  - sympathetic: [D3, F#3]
-    string: {length: 700 mm, tension: 60 N, band: 4 kHz}
-    barrier: {profile: parabola, to: 12 mm, curvature: 1 1/m, points: 2}
-body: {name: sitar}
-polyphony: 4
-release: 5 s
-"""
-BLOCK = 128
+from engine.preset.files import shipped
+from engine.preset.loader import load_preset, load_text
+from engine.synth.memory import HELD, Machine
 
 
-class Room:
-    """A studio, and a thread in the place of the card's."""
-
-    def __init__(self, folder: Path, preset: str = PRESET) -> None:
-        self.path = folder / "small.yaml"
-        self.path.write_text(preset, encoding="utf-8")
-        self.player = Player(48_000.0, BLOCK, 2, None, Seats(2, 14))
-        self.told: list[dict[str, Any]] = []
-        self.studio = Studio(self.path, self.player, self.told.append)
-        self.sound: list[Any] = []
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self.play, daemon=True)
-        self.thread.start()
-
-    def play(self) -> None:
-        out = np.zeros((BLOCK, 2), np.float32)
-        while not self.ended.wait(0.002):
-            run_block(self.player.address, BLOCK, out.ctypes.data, 0, now())
-            self.sound.append(out.copy())
-
-    def ask(self, word: str, **fields: Any) -> dict[str, Any]:
-        whole = {name: field.default for name, field in TABLE[word].items()}
-        return self.studio.answer(Request(word, {**whole, **fields}, 0))
-
-    def settle(self) -> None:
-        wait_for(self.studio.workshop.settled.is_set, "the workshop does not settle", 60.0)
-
-    def heard(self) -> list[str]:
-        found = [told["what"] for told in self.told if told["event"] == "heard"]
-        self.told.clear()
-        return found
-
-    def sounding(self) -> list[int]:
-        return sorted(
-            int(voice.key) for i in self.player.instruments() for voice in i.machine.voices if voice.state != FREE
-        )
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("edit")
-
-
-@pytest.fixture
-def room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
-    monkeypatch.setenv(OWN_FOLDER, str(folder / "own" / "presets"))
-    made = Room(folder)
-    yield made
-    made.studio.close()
-    made.ended.set()
-    made.thread.join()
-
-
-@pytest.fixture
-def hall(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
-    """A room with an instrument of several strings."""
-    monkeypatch.setenv(OWN_FOLDER, str(folder / "own" / "presets"))
-    made = Room(folder, SEVERAL)
-    yield made
-    made.studio.close()
-    made.ended.set()
-    made.thread.join()
-
-
-def test_a_knob_is_heard_while_a_string_rings_and_then_all_keys_are_rehearsed(room: Room) -> None:
-    room.ask("note", key=50, velocity=100)
-    wait_for(lambda: room.sounding() == [50], "the note does not begin")
-    room.ask("set", path="barrier.curvature", value="1.5 1/m")
-    room.settle()
-    assert room.heard() == ["sounding", "whole", "rehearsed"]
-    wait_for(lambda: room.sounding() == [50], "it does not go on in one place")
-    assert room.studio.workshop.instrument is not None
-    assert room.studio.workshop.instrument.preset == load_preset(room.path, {"barrier.curvature": 1.5})
-    wait_for(lambda: len(room.player.instruments()) == 1, "designs that nobody hears do not go")
-    loud = np.abs(np.concatenate(room.sound)).max()
-    assert 0.0 < loud < 1.0
-
-
-def test_what_a_page_holds_is_let_go_with_the_last_one(room: Room) -> None:
-    room.studio.watch(True)
-    room.ask("note", key=50, velocity=100)
-    room.ask("controller", number=64, value=127)
-    room.ask("bend", value=4000)
+def test_what_a_page_holds_is_let_go_with_it(room: Room) -> None:
+    """And nothing that the other one holds, which is open still."""
 
     def held() -> list[int]:
-        return [int(v.key) for i in room.player.instruments() for v in i.machine.voices if v.state == HELD]
+        return sorted(int(v.key) for i in room.player.instruments() for v in i.machine.voices if v.state == HELD)
 
-    channel = seen(Machine, int(room.player.seats.desk.listener)).channels[0]
-    wait_for(lambda: held() == [50] and channel.bend == 4000, "the note does not begin")
-    room.studio.watch(False)
-    wait_for(lambda: held() == [] and channel.bend == channel.position[64] == 0, "it stays as it was")
-
-
-def test_of_many_wishes_the_newest_counts(room: Room) -> None:
-    for n in range(40):
-        room.ask("set", path="barrier.curvature", value=f"{0.5 + 0.01 * n:.2f} 1/m", gesture=5)
-    room.settle()
-    found = room.heard()
-    assert found[-1] == "rehearsed"
-    assert found.count("rehearsed") == 1
-    state = room.studio.state()
-    assert state["texts"]["barrier.curvature"] == "0.89 1/m"
-    assert state["undo"] == "barrier.curvature"
-    room.ask("undo")
-    assert room.studio.state()["undo"] == ""  # one gesture, one entry
-    room.settle()
-    assert room.heard() == ["kept"]  # it was heard before: nothing is designed
-
-
-def test_a_wish_does_not_wait_for_a_rehearsal(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It goes on by itself, and nobody wants it any more."""
-    real, hold, held = workshop.design, threading.Event(), threading.Event()
-
-    def slow(setup: Any, only: Any = None, loud: Any = None) -> Any:
-        if only is None and loud is None:
-            held.set()
-            assert hold.wait(60.0)
-        return real(setup, only, loud)
-
-    monkeypatch.setattr(workshop, "design", slow)
-    room.ask("set", path="barrier.curvature", value="1.1 1/m")
-    assert held.wait(60.0)
-    room.told.clear()
-    room.ask("set", path="barrier.curvature", value="1.2 1/m")
-    wait_for(lambda: "whole" in [told.get("what") for told in room.told], "the wish waits", 60.0)
-    hold.set()
-    room.settle()
-    assert room.heard()[-1] == "rehearsed"
-    assert room.studio.workshop.instrument is not None
-    assert room.studio.workshop.instrument.preset == load_preset(room.path, {"barrier.curvature": 1.2})
+    channels = seen(Machine, int(room.player.seats.desk.listener)).channels
+    for page in (0, 1):
+        room.studio.come(page)
+        room.ask("note", page, key=50 + page, velocity=100, channel=page)
+        room.ask("midi", page, data=f"9{page}{60 + page:02x}40")
+        room.ask("controller", page, number=64, value=127, channel=page)
+        room.ask("bend", page, value=4000, channel=page)
+    wait_for(lambda: held() == [50, 51, 60, 61] and channels[1].bend == 4000, "the notes do not begin")
+    room.studio.gone(0)
+    wait_for(lambda: held() == [51, 61] and channels[0].bend == 0, "it stays as it was")
+    assert [int(channel.position[64]) for channel in channels[:2]] == [0, 127]
+    assert channels[1].bend == 4000
+    assert room.studio.watcher.memory.watching
+    room.studio.gone(1)
+    wait_for(lambda: held() == [] and channels[1].bend == channels[1].position[64] == 0, "it stays as it was")
+    assert not room.studio.watcher.memory.watching
 
 
 def test_a_wrong_value_is_the_loaders_sentence_and_changes_nothing(room: Room) -> None:
@@ -293,12 +149,24 @@ def test_a_drawn_barrier_is_a_list_in_the_file(room: Room) -> None:
 
 
 def test_every_key_of_the_schema_has_a_row_that_json_can_say(room: Room) -> None:
-    import json
-
     hello = json.loads(json.dumps(room.studio.hello(), allow_nan=False))
     names = {row["name"] for row in hello["rows"]}
     assert set(hello["state"]["values"]) <= names | {"pickups.0.at", "pickups.0.kind", "pickups.0.pan"}
     assert json.dumps(room.ask("presets"), allow_nan=False)
+
+
+def test_a_drone_is_written_as_any_other_list(room: Room) -> None:
+    room.ask("set", path="drone.order", value="[C3, C3+G3 2 90, -]")
+    assert room.studio.state()["texts"]["drone.order"] == "[C3, C3+G3 2 90, '-']"
+    with pytest.raises(PresetError, match=r"drone.order"):
+        room.ask("set", path="drone.order", value="[X9]")
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_preset_can_be_said_to_a_page(name: str) -> None:
+    preset, values = load_text(shelf.text_of(shelf.find(name)), name, shelf.find(name).parent)
+    told = json.loads(json.dumps(facts(preset, values), allow_nan=False))
+    assert set(told["texts"]) <= set(told["values"])
 
 
 def test_a_take_of_a_preset_that_is_shaped_meanwhile_renders_to_the_same_bits(room: Room, folder: Path) -> None:

@@ -103,6 +103,7 @@ CHANGES: dict[str, list[dict[str, object]]] = {
         {"body.radiates": "300 Hz"},
         {"gain": "-6 dB"},
         {"courses": [{}, {"detuned": "4 cents"}]},
+        {"intonation": "string"},  # another pitch, and nothing else
     ],
     "odd": [{}, {"barrier.curvature": 1.5}, {"coupling": "two-way"}],
     "pairs": [{}, {"string.tuned": "G3"}, {"damper.at": 0.3}, {"planes": [{}]}],

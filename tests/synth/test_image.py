@@ -193,6 +193,7 @@ def test_another_layout_is_refused(saved: tuple[str, bytes]) -> None:
         *(("sample_rate", value) for value in (1e12, float("nan"))),
         *(("sizes", value) for value in ({"words": 1 << 40}, {"keys": -8})),
         *(("channels", 3), ("oversample", 3)),
+        *(("retuned", [value]) for value in ([40, 0, 0], [40, 0, 0, 9.0], [40, 0, 0, float("nan")], ["a", 0, 0, 1.0])),
     ],
 )
 def test_numbers_of_a_head_are_checked(saved: tuple[str, bytes], field: str, value: Any) -> None:

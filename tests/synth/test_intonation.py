@@ -10,7 +10,8 @@ import pytest
 from judge_presets import first_partial, played
 
 from engine.preset.loader import load_preset
-from engine.synth import intonation
+from engine.synth import choirs, intonation
+from engine.synth.bank import Setup, design
 from engine.synth.instrument import Instrument
 from engine.synth.keys import design_key, preset_key
 from engine.units import key_to_hz
@@ -82,3 +83,28 @@ def test_who_touches_nothing_is_not_rehearsed(monkeypatch: pytest.MonkeyPatch) -
         preset_key(p, 220.0, RATE)
     monkeypatch.setattr(intonation, "TUNING", 1e-7)
     assert preset_key(p, 221.0, RATE).design is not None
+
+
+@pytest.mark.parametrize(("given", "key"), [(GRAZED, 57), (ON_A_BOX, 50), ("tanpura-string", 48)])
+def test_who_is_known_is_not_listened_to(given: Any, key: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another design of the same strings is tuned as the one before."""
+
+    def made(changes: dict[str, object], retuned: Any = None) -> Any:
+        preset = load_preset(given if isinstance(given, dict) else str(ROOT / "presets" / f"{given}.yaml"), changes)
+        return design(Setup(preset, RATE, 1, 4, 2, preset.tuning), {key}, np.ones(128), retuned)
+
+    heard, string = made({}), made({"intonation": "string"})
+    assert heard.retuned
+    assert not string.retuned
+
+    def refused(*_: object) -> float:
+        raise AssertionError("listened to")
+
+    monkeypatch.setattr(intonation, "bent", refused)
+    monkeypatch.setattr(choirs, "by_ear", refused)
+    known = made({}, heard.retuned)
+    assert known.retuned == pytest.approx(heard.retuned, abs=1e-15)
+    assert known.keys.tension[key] == pytest.approx(heard.keys.tension[key], rel=1e-14)
+    assert known.keys.length[key] == pytest.approx(heard.keys.length[key], rel=1e-14)
+    assert known.keys.length[key] != string.keys.length[key] or known.keys.tension[key] != string.keys.tension[key]
+    assert made({"intonation": "string"}, heard.retuned).keys.tobytes() == string.keys.tobytes()

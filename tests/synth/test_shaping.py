@@ -22,9 +22,9 @@ def test_a_difference_makes_the_one_text_of_the_other(before: str, after: str) -
     assert len(found[2]) <= len(after)
 
 
-makings = st.builds(
-    Making, texts, st.lists(st.integers(0, 127), max_size=3).map(tuple), st.none() | st.builds(Making, texts)
-)
+some = st.lists(st.integers(0, 127), max_size=3).map(tuple)
+others = st.none() | st.builds(Making, texts, some, st.none(), st.none() | st.builds(Making, texts, some))
+makings = st.builds(Making, texts, some, others, others)
 
 
 @given(texts, st.lists(makings, min_size=1, max_size=8), st.randoms())
@@ -49,6 +49,9 @@ ONE = {"number": 1, "new": [[0, 0, "a"]], "text": 0, "keys": [], "seat": 0, "hei
         {"like": [5, []]},
         {"like": 5},
         {"like": [0, [128]]},
+        {"tuned": [0]},
+        {"tuned": [0, [], [1, []]]},
+        {"tuned": [0, [], [0, [], [0, []]]]},
         {"keys": [True]},
     ],
     ids=str,

@@ -71,6 +71,7 @@ CHANGES: dict[str, list[dict[str, object]]] = {
         {"gain": "-6 dB"},
         {"pickups.0.at": 0.12},
         {"quality": "best"},
+        {"intonation": "string"},  # another pitch, and nothing else: as a knob that rests is tuned anew
     ],
     "best bridge": [
         {},

@@ -65,7 +65,7 @@ export class Ensemble {
     const swing = Math.max(most, (this.swings.get(name) ?? 0) * 0.99, 1e-9);
     this.swings.set(name, swing);
     g.fillStyle = one.focus ? colours.ink : colours.soft;
-    if (named) g.fillText(name, 6, middle);
+    if (named) g.fillText(name, 6, Math.min(Math.max(middle, NAME / 2), this.canvas.clientHeight - NAME / 2));
     g.strokeStyle = one.focus ? colours.accent : body ? colours.kin : colours.ghost;
     g.lineWidth = one.focus ? 2 : 1.2;
     g.beginPath();

@@ -8,9 +8,10 @@ const TITLES = {
   "": "The preset", string: "String", "string.loss": "Loss", barrier: "Barrier", contact: "Contact", excitation: "Pluck", exciter: "Exciter", knock: "Knock on the body",
   damper: "Damper", ports: "What hangs on it", planes: "Planes", courses: "Courses", registers: "Registers", strings: "Strings", body: "Body", "body.modes": "The body's modes",
   "body.plate": "The body's plate", pickups: "Pickups", room: "Room", strum: "Strum", drone: "Drone", playing: "Playing", velocity: "Velocity", tracking: "From key to key", map: "Controllers",
+  circuit: "Circuit behind the pickups",
 };
 const ORDER = Object.keys(TITLES).filter(Boolean).concat("");
-const ELSEWHERE = { oversample: "playing", polyphony: "playing", gain: "playing", bend: "playing", release: "playing", tuning: "playing", phrase: "playing", coupling: "body" };
+const ELSEWHERE = { oversample: "playing", polyphony: "playing", gain: "playing", bend: "playing", release: "playing", tuning: "playing", intonation: "playing", phrase: "playing", coupling: "body" };
 const OPEN = new Set(["string", "string.loss", "barrier", "contact", "excitation", "pickups", "playing", "strings", "body", "room"]);
 // What is added to a list where there is nothing to copy, beside the schema's own example.
 const ANSWERING =
@@ -124,7 +125,7 @@ class Section {
 
   // Whether a group is nothing that a preset needs.
   canGo() {
-    return this.path.includes(".") ? this.prefix !== "" : ["exciter", "knock", "damper", "body", "room", "barrier", "strum", "registers", "drone"].includes(this.group);
+    return this.path.includes(".") ? this.prefix !== "" : ["exciter", "knock", "damper", "body", "room", "barrier", "strum", "registers", "drone", "circuit"].includes(this.group);
   }
 
   addRow(path, key) {
@@ -220,6 +221,7 @@ class Item extends Section {
   }
 
   filter(wanted) {
+    if (wanted && this.shape === undefined) this.fill();
     const inside = this.children.map((child) => (child.filter(wanted), !child.element.hidden));
     const found = [...this.rows.values()].some(({ path, key }) => matches(path, key, wanted));
     this.element.hidden = wanted !== "" && !found && !inside.includes(true);

@@ -173,7 +173,7 @@ function show(said) {
   $("name").textContent = state.title;
   $("star").textContent = state.changed ? "✱" : "";
   $("title").setAttribute("aria-label", `${state.title}${state.changed ? ", changed" : ""}: all presets`);
-  $("about").textContent = state.about;
+  $("about").textContent = $("about").title = state.about;
   document.title = `${state.changed ? "✱ " : ""}${state.title} · Jawari`;
   enable($("undo"), state.undo, "Undo");
   enable($("redo"), state.redo, "Redo");

@@ -7,7 +7,7 @@ const QUANTITY = /^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*(.*?)\s*$/i;
 export function digits(value, count = 4) {
   if (value === 0 || !isFinite(value)) return String(value || 0);
   const size = Math.abs(value);
-  if (size >= 1e6 || size < 1e-4) return value.toExponential(count - 1).replace(/\.?0+e/, "e").replace("e+", "e");
+  if (size >= 1e6 || size < 1e-3) return value.toExponential(count - 1).replace(/\.?0+e/, "e").replace("e+", "e");
   const rounded = value.toPrecision(count);
   return rounded.includes(".") && !rounded.includes("e") ? rounded.replace(/\.?0+$/, "") : String(Number(rounded));
 }

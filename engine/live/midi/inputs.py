@@ -38,9 +38,10 @@ class Inputs:
         virtual: bool,
         say: Callable[[str], None],
         find: Callable[[], Way] = best,
+        first: int = FIRST,
     ) -> None:
         self._player, self._wanted, self._virtual, self._say, self._find = player, wanted, virtual, say, find
-        self._free = set(range(FIRST, INLETS))
+        self._free = set(range(first, INLETS))
         self._open: dict[PortKey, tuple[Port, int]] = {}  # with their inlets
         self._listed: Counter[str] = Counter()  # when last looked
         self._refused: Counter[PortKey] = Counter()
@@ -48,7 +49,7 @@ class Inputs:
         self._rest = LONG_REST
         self._way: Way | None = None
         atexit.register(self.close)  # drivers write into the player's memory: it must not go first
-        player.let_go(FIRST)  # holds nothing yet: so that it is compiled when it matters
+        player.let_go(first)  # holds nothing yet: so that it is compiled when it matters
         try:
             self._way = find()
             self._begin(self._way)

@@ -318,6 +318,6 @@ def test_when_the_server_is_gone_everything_is_closed_and_later_found_again() ->
 
 def test_by_default_the_best_way_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World("Keystation")
-    assert Inputs.__init__.__defaults__ == (module.best,)
+    assert Inputs.__init__.__defaults__ == (module.best, FIRST)
     inputs, _ = session(world)
     assert inputs.title == "the test's"
