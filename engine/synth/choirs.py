@@ -33,6 +33,7 @@ from engine.synth.keys import BAND, cut, of_key
 from engine.synth.memory import HIT, PULSED, PULSES, TAKEN, Choir
 from engine.synth.network_string import MOST_COURSES, ChoirDesign
 from engine.synth.rehearsal import REHEARSAL_RATE
+from engine.synth.striking import strokes
 
 LATER = 1e12  # s: when a damper comes that nobody lets down
 SWIFTEST, SLOWEST, CALMED = 5e-3, 60e-3, 12.6  # s: a stolen note's end; that over its lowest partial leaves -86 dB
@@ -198,7 +199,8 @@ def in_tune(preset: Preset, part: Played, course: Course, asked: Problem, hz: fl
         return tuned
     near = alike(part, course)
     lead = of_key(asked, part.keys, pitch_of(near[0], hz), preset.tracking).string
-    group = tuple(Sounding(part.strung, lead, o.detuned, o.onset, o.force) for o in near)
+    struck = strokes(part.exciter, tuned.excitation, lead, len(near))
+    group = tuple(Sounding(part.strung, lead, o.detuned, o.onset, o.force, struck) for o in near)
     body = Body() if a.coupling == "none" else a.body
     own = pitch * by_ear(group, body, pitch_of(near[0], hz), a.coupling == "two-way")
     rate = REHEARSAL_RATE * preset.oversample
