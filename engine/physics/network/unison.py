@@ -1,11 +1,11 @@
 """By how much strings that sound together on a body are tuned off their pitch for it to be heard (physics/pitch.py).
 
-Near a partial a string on a bridge is one mode, x' = s x - g v, with its own pole s, g = a sqrt(T/L) by which it pulls,
-and the bridge's velocity v. That is what the body makes of all strings' pull F = sum g x: of modes near the partial, each
-a pole p of its own, q' = p q + phi F, and of all others their mobility there, v = sum phi r q + Y F. So the strings of a
-course pull together, and what a hammer strikes alike is bent as far as all of them; what is left when that has died is
-bent no more, and a string beside one of the body's modes shares it. What is heard beats and glides: its pitch is a mean,
-of what the body's modes radiate, or, where no body is heard, of the strings themselves.
+Near a partial a string on a bridge is one mode, x' = s x - g v, with its own pole s, g = a sqrt(T/L) by which it
+pulls, and the bridge's velocity v. That is what the body makes of all strings' pull F = sum g x: of modes near the
+partial, each a pole p of its own, q' = p q + phi F, and of all others their mobility there, v = sum phi r q + Y F. So
+the strings of a course pull together, and what a hammer strikes alike is bent as far as all of them; what is left when
+that has died is bent no more, and a string beside one of the body's modes shares it. What is heard beats and glides:
+its pitch is a mean, of what the body's modes radiate, or, where no body is heard, of the strings themselves.
 """
 
 from __future__ import annotations
@@ -99,6 +99,19 @@ def _bent(near: Near, times: float = 1.0) -> float:
 def _window() -> Array:
     """Hann's, of one look."""
     return 0.5 - 0.5 * elementwise.cos((pi / LOOK) * (np.arange(2 * LOOK) + 0.5))
+
+
+def radiated(body: Body, places: Sequence[float]) -> tuple[float, ...]:
+    """The power that is heard of a force on the bridge, at some frequencies (Hz)."""
+    poles, count = [Pole(mode) for mode in body.modes], len(body.directions)
+    if not poles:
+        return (1.0,) * len(places)
+    found = list[float]()
+    for hz in places:
+        w = 2.0 * pi * hz
+        moved = sum(total((part[count:] ** 2).reshape(-1)) for part in _mobility(body, poles, [], w))
+        found.append(w * w * _radiated(body, hz) * moved)
+    return tuple(found)
 
 
 def _radiated(body: Body, frequency: float) -> float:
