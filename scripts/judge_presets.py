@@ -47,6 +47,7 @@ sys.path.insert(0, str(ROOT))
 from engine import messages as midi
 from engine.errors import EngineError, PhysicsWarning
 from engine.physics import pitch as told
+from engine.physics.network.parts import Against
 from engine.physics.string import Array
 from engine.preset.loader import Preset, load_preset
 from engine.preset.playing import STRING
@@ -143,17 +144,18 @@ def centroid(sound: Array, pitch: float) -> float:
     return float((f * power)[heard].sum() / power[heard].sum() / pitch)
 
 
-def departure(sound: Array, pitch: float, inharmonicity: float) -> float:
+def departure(sound: Array, pitch: float, inharmonicity: float, touched: bool = False) -> float:
     """How far a note is from its pitch, cents, as engine/physics/pitch.py says what that is.
 
     A partial is found through few periods, and then looked at: strings and modes of the body beside it are other tones.
     """
-    found = list[tuple[float, float]]()
-    for place in told.places(pitch, inharmonicity):
+    off, power = list[float](), list[float]()
+    for n, place in enumerate(told.places(pitch, inharmonicity), 1):
         _, near = followed(sound, place, periods(pitch) / pitch)
-        found.append(followed(sound, near, told.LOOK))
-    off = [near / place - 1.0 for (_, near), place in zip(found, told.places(pitch, inharmonicity), strict=True)]
-    return float(1200.0 * np.log2(1.0 + told.mean(off, [power for power, _ in found])))
+        strong, near = followed(sound, near, told.LOOK)
+        off.append(told.departure(near, n, place, pitch, touched))
+        power.append(strong)
+    return float(1200.0 * np.log2(1.0 + told.mean(off, power)))
 
 
 def followed(sound: Array, near: float, apart: float) -> tuple[float, float]:
@@ -171,14 +173,15 @@ def followed(sound: Array, near: float, apart: float) -> tuple[float, float]:
     return float((np.abs(z) ** 2).sum()), near + turned
 
 
-def lowest(preset: Preset, key: int) -> tuple[float, float]:
-    """Of the lowest string that a key sounds, its pitch, Hz, and its inharmonicity."""
+def lowest(preset: Preset, key: int) -> tuple[float, float, bool]:
+    """Of the lowest string that a key sounds: its pitch, Hz, its inharmonicity, and whether something may touch it."""
     pitch, a = float(preset.tuning[key] or 0.0), preset.assembly
     if a is None:
-        design = preset_key(preset, pitch, RATE * preset.oversample).design
-        return pitch, design.problem.string.inharmonicity if design else 0.0
+        design, barrier = preset_key(preset, pitch, RATE * preset.oversample).design, preset.problem.barrier
+        return pitch, design.problem.string.inharmonicity if design else 0.0, barrier is not None
     part, course = min(((part, c) for part in a.places(key)[0] for c in part.courses), key=lambda own: own[1].ratio)
-    return pitch * course.ratio, strung_for(preset, part, course, pitch).strung.string.inharmonicity
+    string = strung_for(preset, part, course, pitch).strung.string
+    return pitch * course.ratio, string.inharmonicity, any(isinstance(port, Against) for port in part.strung.ports)
 
 
 def above(sound: Array, at: int, hertz: float = 8e3) -> float:

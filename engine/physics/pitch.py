@@ -2,7 +2,8 @@
 
 A string in tune has its partials in known places, the first at the pitch. On a body each of them is bent by itself, the
 first often by most, where nobody hears it: beside a mode of the body, or below what the body radiates. So a note is off
-by the mean of its first partials' departures from their places, weighted by the power with which they are heard.
+by the mean of its first partials' departures from their places, weighted by the power with which they are heard. What
+touches a string in each period makes its partials harmonic, as stiffness does not: there they are in tune between both.
 
 Each partial is looked at under Hann's window of 0.2 s, from 0.1 to 1 s after the stroke, when the attack is over. Of
 its amplitudes z, the angle of sum conj(z_n) z_n+1 is its mean frequency, weighted by power (Miller and Rochwarger, IEEE
@@ -26,6 +27,12 @@ def places(pitch: float, inharmonicity: float) -> list[float]:
     """Where the partials of a string in tune are, Hz."""
     along = [(n, sqrt((1.0 + inharmonicity * n * n) / (1.0 + inharmonicity))) for n in range(1, PARTIALS + 1)]
     return [n * pitch * stiffly for n, stiffly in along if n == 1 or n * pitch * stiffly <= HIGHEST]
+
+
+def departure(found: float, n: int, place: float, pitch: float, touched: bool) -> float:
+    """Of partial n, found at so many Hz, from its place, as a share of it."""
+    low, high = (min(n * pitch, place), max(n * pitch, place)) if touched else (place, place)
+    return min(found / low, 1.0) + max(found / high, 1.0) - 2.0
 
 
 def mean(departures: Sequence[float], powers: Sequence[float]) -> float:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf, pi, sqrt
 
-from engine.physics.pitch import FROM, angle, mean, places
+from engine.physics.pitch import FROM, angle, departure, mean, places
 from engine.synth.budget import TUNING, Design, step_time, within_reach
 from engine.synth.listening import follow
 from engine.synth.memory import KEYS
@@ -78,7 +78,8 @@ def bent(design: Design, pitch: float, heard: tuple[float, ...] = ()) -> float:
         podium.near = 2.0 * pi * place / design.rate
         follow(made.address)
         along, across, strong = podium.turned.tolist()
-        by = angle(along, across) / (podium.near * podium.apart)
+        found = place * (1.0 + angle(along, across) / (podium.near * podium.apart))
+        by = departure(found, n + 1, place, pitch, design.points.height.size > 0)
         off.append(by if abs(by) <= MOST else 0.0)
         power.append(strong * (heard[n] if heard else 1.0) if abs(by) <= MOST else 0.0)
     return mean(off, power)
