@@ -1,11 +1,11 @@
 """Keys whose strings touch something are brought to their pitch by ear: each plays a note first, and is listened to.
 
 Contact holds a string down, or takes a piece off its length, for a part of each period: a tanpura's low string sounds
-some cents higher over its bridge than without it. What counts is the first partial, in a note at velocity 100 from
-0.1 s on, when the attack is over. Its pitch is a mean, weighted by power (unison.py): a string that buzzes glides as
-it dies, and a phase at two moments would tell what they happen to be. It is seen through whole periods under Hann's
-window, so that other partials lie on zeros of its spectrum. Then the string is tuned by what is missing; where that was
-much, its contact is another, and it is heard again.
+some cents higher over its bridge than without it. What counts is what physics/pitch.py says, in a note at velocity 100.
+Each partial's pitch is a mean, weighted by power: a string that buzzes glides as it dies, and a phase at two moments
+would tell what they happen to be. It is seen through whole periods under Hann's window, so that other partials lie on
+zeros of its spectrum. Then the string is tuned by what is missing; where that was much, its contact is another, and it
+is heard again.
 
 A string is rehearsed by itself, so a key is the same whoever designs it, and whatever other keys there are.
 """

@@ -24,7 +24,7 @@ ROUNDS = 8  # of Newton's method, which comes from one side
 
 
 def left(string: String, at: float, mass: float, speed: float, felt: Contact, count: int) -> list[float]:
-    """How strongly the first `count` partials swing, sqrt(J) but for a common factor; `at` is a share of the length."""
+    """How far the first `count` partials swing, times their frequency, m/s; `at` is a share of the length."""
     b = string.wavenumbers(MOST)
     w = string.undamped_frequency(b)
     inside = np.maximum(w, w[0]) <= max(2.0 * pi * BAND, float(w[0]))
@@ -35,12 +35,12 @@ def left(string: String, at: float, mass: float, speed: float, felt: Contact, co
     now, before = np.zeros(w.size), np.zeros(w.size)
     throw(swings, there, STEP * STEP / modal, STEP * STEP / mass, give, abs(speed) * STEP,
           felt.stiffness, felt.exponent, round(LASTING / STEP), now, before)  # fmt: skip
-    found = _amplitudes(now, before, swings)
+    found = _amplitudes(now, before, swings) * w / elementwise.sin(w * STEP)
     return [*found[:count].tolist(), *[0.0] * (count - w.size)]
 
 
 def _amplitudes(now: Array, before: Array, swings: Array) -> Array:
-    """Of velocity, but for a factor: y_n^2 - 2 cos(w) y_n y_n-1 + y_n-1^2 stays as it is while nothing pushes."""
+    """Times sin(w): y_n^2 - 2 cos(w) y_n y_n-1 + y_n-1^2 stays as it is while nothing pushes."""
     return np.sqrt(np.maximum(now * now - swings * now * before + before * before, 0.0))
 
 
