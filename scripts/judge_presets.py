@@ -15,8 +15,9 @@ seven keys from the lowest to the highest (C1 to C7 at most), a second of each a
     bright     centroid in harmonics, lowest, middle, highest key: no key's is more than 4 times that of the next
     velocity   from 20 to 127 on the middle key, dB, and how many times brighter  at least 30, and 1.05; of who
                says that force hardly matters (velocity.force below 0.5: a jack plucks or does not) nothing
-    tuning     largest departure of the first partial from the key's pitch, cents at most 1, 2 where
-               strings touch, 10 where it is faint; what says intonation: string is bent on purpose
+    tuning     largest departure of a note from its pitch, the mean of its partials by power (engine/physics/pitch.py),
+               cents                                                              at most 1, 2 where strings touch;
+               what says intonation: string is bent on purpose
     chord      ten keys at once at velocity 127: share of frames that the live limiter bends in 2 s, %, and the deepest
                bend, dB                                                            at most 1 %
     DC         mean of a note from 0.2 s on, dB of its rms                         at most -60
@@ -45,13 +46,17 @@ sys.path.insert(0, str(ROOT))
 
 from engine import messages as midi
 from engine.errors import EngineError, PhysicsWarning
+from engine.physics import pitch as told
+from engine.physics.network.parts import Against
 from engine.physics.string import Array
 from engine.preset.loader import Preset, load_preset
 from engine.preset.playing import STRING
 from engine.study.buzzing import STRUCK, compass, touched
 from engine.study.simulate import simulate
+from engine.synth.choirs import strung_for
 from engine.synth.instrument import Instrument
 from engine.synth.intonation import periods
+from engine.synth.keys import preset_key
 from engine.synth.output import limit_block
 from engine.synth.rehearsal import LOUDNESS
 from engine.synth.weighting import OFFSET, k_weighting
@@ -59,8 +64,6 @@ from engine.synth.weighting import OFFSET, k_weighting
 RATE, KEYS, SECOND = 48_000, 7, 1.0
 HELD, HOP = 0.6, RATE // 10
 UNHEARD = -60.0  # dB of the sound
-SEEN = 0.2  # s
-SOFT, FAINT = -20.0, -40.0  # dB of its sound: a first partial below it hardly, or not, tells a key's pitch
 
 
 @dataclass
@@ -72,7 +75,6 @@ class Key:
     loudness: float  # LUFS
     bright: float  # centroid in harmonics
     cents: float
-    first: float  # dB of the first partial, of the sound
     offset: float  # mean, dB of rms
 
 
@@ -142,33 +144,44 @@ def centroid(sound: Array, pitch: float) -> float:
     return float((f * power)[heard].sum() / power[heard].sum() / pitch)
 
 
-def first_partial(sound: Array, near: float) -> tuple[float, float]:
-    """Its departure from where it should be, cents, and its share of the sound, dB: from 0.1 s on, as in rehearsals.
+def departure(sound: Array, pitch: float, inharmonicity: float, touched: bool = False) -> float:
+    """How far a note is from its pitch, cents, as engine/physics/pitch.py says what that is.
 
-    Found through few periods, it is followed through 0.2 s, in which a body's mode beside it is another tone.
+    A partial is found through few periods, and then looked at: strings and modes of the body beside it are other tones.
     """
-    _, found = followed(sound, near, periods(near) / near)
-    share, found = followed(sound, found, SEEN / 2.0)
-    return float(1200.0 * np.log2(found / near)), decibels(share)
+    off, power = list[float](), list[float]()
+    for n, place in enumerate(told.places(pitch, inharmonicity), 1):
+        _, near = followed(sound, place, periods(pitch) / pitch)
+        strong, near = followed(sound, near, told.LOOK)
+        off.append(told.departure(near, n, place, pitch, touched))
+        power.append(strong)
+    return float(1200.0 * np.log2(1.0 + told.mean(off, power)))
 
 
 def followed(sound: Array, near: float, apart: float) -> tuple[float, float]:
-    """A partial's share of the sound's power, and its frequency, from looks at it so many seconds apart.
+    """A partial's power, and its frequency, from looks at it so many seconds apart.
 
-    Its amplitude z is seen under Hann's window, on zeros of whose spectrum other harmonics lie. The angle of
-    sum conj(z_n) z_n+1 is its mean frequency, weighted by power (engine/physics/network/unison.py): strings of a course
-    that beat count by how strong they are, where a phase at two moments would be that of the one or the other.
+    Under Hann's window of whole periods other harmonics lie on zeros of its spectrum.
     """
-    hop = round(max(1, round(apart * near)) * RATE / near)
-    part = sound[round(0.1 * RATE) :].astype(float)
+    hop = round(apart * RATE)
+    part = sound[round(told.FROM * RATE) : round(told.UNTIL * RATE)].astype(float)
     starts = hop * np.arange((len(part) - 2 * hop) // hop + 1)
     places = starts[:, None] + np.arange(2 * hop)
     window = 0.5 - 0.5 * np.cos(np.pi * (np.arange(2 * hop) + 0.5) / hop)
-    seen = part[places] * (window * np.exp(-2j * np.pi * near / RATE * places))[:, :, None]
-    z = seen.sum(axis=1)
+    z = (part[places] * (window * np.exp(-2j * np.pi * near / RATE * places))[:, :, None]).sum(axis=1)
     turned = float(np.angle((z[:-1].conj() * z[1:]).sum())) * RATE / (2.0 * np.pi * hop)
-    share = 2.0 * (np.abs(z) ** 2).sum() / window.sum() ** 2 / ((np.abs(seen) ** 2).sum() / (window**2).sum())
-    return float(share), near + turned
+    return float((np.abs(z) ** 2).sum()), near + turned
+
+
+def lowest(preset: Preset, key: int) -> tuple[float, float, bool]:
+    """Of the lowest string that a key sounds: its pitch, Hz, its inharmonicity, and whether something may touch it."""
+    pitch, a = float(preset.tuning[key] or 0.0), preset.assembly
+    if a is None:
+        design, barrier = preset_key(preset, pitch, RATE * preset.oversample).design, preset.problem.barrier
+        return pitch, design.problem.string.inharmonicity if design else 0.0, barrier is not None
+    part, course = min(((part, c) for part in a.places(key)[0] for c in part.courses), key=lambda own: own[1].ratio)
+    string = strung_for(preset, part, course, pitch).strung.string
+    return pitch * course.ratio, string.inharmonicity, any(isinstance(port, Against) for port in part.strung.ports)
 
 
 def above(sound: Array, at: int, hertz: float = 8e3) -> float:
@@ -183,11 +196,11 @@ def above(sound: Array, at: int, hertz: float = 8e3) -> float:
 def judged(name: str, quick: bool = False) -> Verdict:
     """All there is to say about a preset; quickly, of three keys."""
     v = Verdict(name)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         preset = load_preset(name)
         inst = Instrument(preset, RATE)
-    v.wrong += [str(one.message) for one in told if issubclass(one.category, PhysicsWarning)]
+    v.wrong += [str(one.message) for one in said if issubclass(one.category, PhysicsWarning)]
     v.steady, v.free = preset.velocity.force < 0.5, preset.intonation == STRING
     low, high = compass(preset)
     ready = [key for key in range(low, high + 1) if key not in inst.silent_keys]
@@ -213,11 +226,11 @@ def heard(inst: Instrument, preset: Preset, key: int) -> Key:
     pitch = float(preset.tuning[key] or 0.0)
     sound = played(inst, [key], 100, SECOND)
     rms = decibels(float((sound.astype(float) ** 2).mean()))
-    cents, first = first_partial(sound, pitch)
+    cents = departure(sound, *lowest(preset, key))
     later = sound[round(0.2 * RATE) :].astype(float)  # when a step has left the filter at 5 Hz
     window = np.hanning(len(later))
     mean = float(np.abs((later * window[:, None]).sum(axis=0) / window.sum()).max())
-    return Key(key, rms, momentary(sound), centroid(sound, pitch), cents, first, decibels(mean * mean) - rms)
+    return Key(key, rms, momentary(sound), centroid(sound, pitch), cents, decibels(mean * mean) - rms)
 
 
 def across_velocity(v: Verdict, inst: Instrument, preset: Preset, key: int) -> None:
@@ -288,10 +301,8 @@ def conclude(v: Verdict) -> None:
     v.demand(v.steady or v.velocity[0] >= 30.0, f"velocity 20 to 127 is {v.velocity[0]:.1f} dB")
     v.demand(v.steady or v.velocity[1] >= 1.05 or v.velocity[1] <= 0.95, "velocity does not change the colour")
     for key in v.keys:
-        most = 10.0 if key.first < SOFT else 2.0 if max(v.buzz) > 0.0 else 1.0
-        v.demand(
-            v.free or key.first < FAINT or abs(key.cents) <= most, f"key {key.number} is {key.cents:+.1f} cents off"
-        )
+        most = 2.0 if max(v.buzz) > 0.0 else 1.0
+        v.demand(v.free or abs(key.cents) <= most, f"key {key.number} is {key.cents:+.1f} cents off")
     offset = max(key.offset for key in v.keys)
     v.demand(offset <= -60.0, f"DC of {offset:.0f} dB")
     v.demand(v.chord[0] <= 1.0, f"the limiter bends {v.chord[0]:.2f} % of a chord of ten")
@@ -311,7 +322,6 @@ def row(v: Verdict) -> list[str]:
     level, loud = {key.number: key.rms for key in v.keys}, [key.loudness for key in v.keys]
     mean = float(np.mean(loud))
     ends = (v.keys[0], v.keys[len(v.keys) // 2], v.keys[-1])
-    told = [abs(key.cents) for key in v.keys if key.first >= SOFT]
     return [
         f"`{v.name}`",
         f"{max(abs(level[a] - level[b]) for a in level for b in level if abs(a - b) <= 36):.1f} dB",
@@ -320,7 +330,7 @@ def row(v: Verdict) -> list[str]:
         " ".join(f"{100.0 * share:.0f}" for share in v.buzz) + " %",
         " ".join(f"{key.bright:.1f}" for key in ends),
         f"{v.velocity[0]:.0f} dB, ×{v.velocity[1]:.2f}",
-        f"{max(told):.1f} cents" if told and not v.free else "",
+        "" if v.free else f"{max(abs(key.cents) for key in v.keys):.1f} cents",
         f"{v.chord[0]:.2f} %, {v.chord[1]:.1f} dB",
         f"{max(key.offset for key in v.keys):.0f} dB",
         f"{v.click:+.0f} dB",
@@ -334,7 +344,7 @@ def table(verdicts: list[Verdict]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def told(found: dict[str, Any]) -> str:
+def report(found: dict[str, Any]) -> str:
     """The table of verdicts that were kept, and what is wrong with them."""
     verdicts = [Verdict(**{**one, "keys": [Key(**key) for key in one["keys"]]}) for one in found["verdicts"]]
     wrong = [f"- `{v.name}`: {'; '.join(v.wrong)}." for v in verdicts if v.wrong]

@@ -234,7 +234,7 @@ def exports() -> str:
 
 def judged() -> str:
     """What scripts/judge_presets.py --json found."""
-    return judge_presets.told(read("judged")) + "\n"
+    return judge_presets.report(read("judged")) + "\n"
 
 
 def distances() -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from judge_presets import HEAD, RATE, Key, Verdict, above, centroid, conclude, first_partial, judged, momentary, row
+from judge_presets import HEAD, RATE, Key, Verdict, above, centroid, conclude, departure, judged, momentary, row
+
+from engine.physics import pitch as told
 
 TIME = np.arange(RATE) / RATE
 
@@ -24,12 +26,22 @@ def test_brightness_is_in_harmonics() -> None:
 
 
 @pytest.mark.parametrize("cents", [-19.0, 0.0, 1.5])
-def test_the_first_partial_is_told_among_others(cents: float) -> None:
-    f = 440.0 * 2.0 ** (cents / 1200.0)
-    sound = sum(np.exp(-3.0 * TIME) * np.sin(2 * np.pi * f * n * TIME) / n for n in range(1, 9))
-    found, share = first_partial(stereo(np.asarray(sound)), 440.0)
-    assert found == pytest.approx(cents, abs=0.1)
-    assert share == pytest.approx(10.0 * np.log10(1.0 / np.sum(1.0 / np.arange(1.0, 9.0) ** 2)), abs=0.3)
+def test_a_pitch_is_the_mean_of_partials_by_their_power(cents: float) -> None:
+    """In their places those of a stiff string are in tune; the first counts as much as it is heard."""
+    places = np.array(told.places(440.0, 1e-4))
+    times, share = np.full(8, 2.0 ** (cents / 1200.0)), 1.0 / np.arange(1.0, 9.0) ** 2
+    times[0] = 1.0
+    sound = sum(np.exp(-3.0 * TIME) * a * np.sin(2 * np.pi * f * TIME) for f, a in zip(places * times, np.sqrt(share)))
+    found = departure(stereo(np.asarray(sound)), 440.0, 1e-4)
+    assert found == pytest.approx(cents * share[1:].sum() / share.sum(), abs=0.1)
+
+
+def test_what_is_touched_may_be_harmonic() -> None:
+    """As a tanpura's string, which is periodic however stiff it is."""
+    sound = stereo(np.asarray(sum(np.sin(2 * np.pi * 110.0 * n * TIME) for n in range(1, 9))))
+    assert departure(sound, 110.0, 1e-3, touched=True) == pytest.approx(0.0, abs=0.02)
+    assert departure(sound, 110.0, 1e-3) < -5.0
+    assert departure(sound, 111.0, 1e-3, touched=True) == pytest.approx(-15.7, abs=0.5)
 
 
 def test_a_step_is_a_click_and_a_fade_is_none() -> None:
@@ -42,7 +54,7 @@ def test_a_step_is_a_click_and_a_fade_is_none() -> None:
 
 
 def test_what_is_wrong_is_told() -> None:
-    bad = Verdict("bad", [Key(36, -30.0, -20.0, 2.0, 0.0, -3.0, -90.0), Key(60, -20.0, -28.0, 9.0, 19.0, -3.0, -40.0)])
+    bad = Verdict("bad", [Key(36, -30.0, -20.0, 2.0, 0.0, -90.0), Key(60, -20.0, -28.0, 9.0, 19.0, -40.0)])
     bad.buzz, bad.velocity, bad.chord, bad.click = [0.0], (20.0, 1.0), (5.0, 2.0), 9.0
     bad.energy, bad.rises, bad.same_bits = 1e-6, 1e-3, False
     conclude(bad)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.elementary import exp2
+from engine.elementary import exp2, sin
 from engine.errors import PhysicsError
 from engine.layout import Arena, lay, size_of
 from engine.physics import modal
@@ -20,8 +20,9 @@ from engine.physics.network.loading import loaded, rebent
 from engine.physics.network.meetings import LINK, OBSTACLE, Meeting, meetings
 from engine.physics.network.memory import NOBODY, Strand
 from engine.physics.network.parts import Against, Blow, Body, Finger, Link, PortLike, Strung, Travel, seen_from
-from engine.physics.network.unison import Sounding, by_ear
+from engine.physics.network.unison import Sounding, by_ear, radiated
 from engine.physics.network.weaving import Writers, planes_of, put, strand_of
+from engine.physics.pitch import places
 from engine.physics.problem import Pickup, Problem
 from engine.physics.string import Array
 from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Played, Plucking, Rattle
@@ -33,6 +34,7 @@ from engine.synth.keys import BAND, Retuned, cut, go_on, known, of_key
 from engine.synth.memory import HIT, PULSED, PULSES, TAKEN, Choir
 from engine.synth.network_string import MOST_COURSES, ChoirDesign
 from engine.synth.rehearsal import REHEARSAL_RATE
+from engine.synth.striking import strokes
 
 LATER = 1e12  # s: when a damper comes that nobody lets down
 SWIFTEST, SLOWEST, CALMED = 5e-3, 60e-3, 12.6  # s: a stolen note's end; that over its lowest partial leaves -86 dB
@@ -224,16 +226,26 @@ def own_pitch(preset: Preset, part: Played, course: Course, asked: Problem, hz: 
     tuned = of_key(asked, part.keys, pitch, preset.tracking)
     near = alike(part, course)
     lead = of_key(asked, part.keys, pitch_of(near[0], hz), preset.tracking).string
-    group = tuple(Sounding(part.strung, lead, o.detuned, o.onset, o.force) for o in near)
+    struck = strokes(part.exciter, tuned.excitation, lead, len(near))
+    group = tuple(Sounding(part.strung, lead, o.detuned, o.onset, o.force, struck) for o in near)
     body = Body() if a.coupling == "none" else a.body
     own = pitch * by_ear(group, body, pitch_of(near[0], hz), a.coupling == "two-way")
     rate = REHEARSAL_RATE * preset.oversample
+    heard = _heard(body, part, places(pitch, lead.inharmonicity))
     for port in part.strung.ports:
         if isinstance(port, Against):
             found = replace(tuned, barrier=port.barrier, contact=port.contact, pickups=(Pickup(HEARD_AT),))
             found = found if part.keys == "tension" else replace(found, barrier=cut(port.barrier, found.string.length))
-            own /= 1.0 + touched(modal.design(found, rate, band=min(BAND, 0.45 * rate)), pitch)
+            own /= 1.0 + touched(modal.design(found, rate, band=min(BAND, 0.45 * rate)), pitch, heard)
     return own
+
+
+def _heard(body: Body, part: Played, at: list[float]) -> tuple[float, ...]:
+    """The power that is heard of each partial's motion where it is listened to: as it pulls at the body."""
+    if part.strung.listening:
+        return ()
+    there = [n / sin(n * pi * HEARD_AT) for n in range(1, len(at) + 1)]
+    return tuple(by * by * power for by, power in zip(there, radiated(body, at)))
 
 
 def strung_for(preset: Preset, part: Played, course: Course, hz: float, retuned: float | None = None) -> Sounded:

@@ -1,11 +1,11 @@
 """Keys whose strings touch something are brought to their pitch by ear: each plays a note first, and is listened to.
 
 Contact holds a string down, or takes a piece off its length, for a part of each period: a tanpura's low string sounds
-some cents higher over its bridge than without it. What counts is the first partial, in a note at velocity 100 from
-0.1 s on, when the attack is over. Its pitch is a mean, weighted by power (unison.py): a string that buzzes glides as
-it dies, and a phase at two moments would tell what they happen to be. It is seen through whole periods under Hann's
-window, so that other partials lie on zeros of its spectrum. Then the string is tuned by what is missing; where that was
-much, its contact is another, and it is heard again.
+some cents higher over its bridge than without it. What counts is what physics/pitch.py says, in a note at velocity 100.
+Each partial's pitch is a mean, weighted by power: a string that buzzes glides as it dies, and a phase at two moments
+would tell what they happen to be. It is seen through whole periods under Hann's window, so that other partials lie on
+zeros of its spectrum. Then the string is tuned by what is missing; where that was much, its contact is another, and it
+is heard again.
 
 A string is rehearsed by itself, so a key is the same whoever designs it, and whatever other keys there are.
 """
@@ -15,14 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf, pi, sqrt
 
-from engine.physics.network.unison import angle
+from engine.physics.pitch import FROM, angle, departure, mean, places
 from engine.synth.budget import TUNING, Design, step_time, within_reach
 from engine.synth.listening import follow
 from engine.synth.memory import KEYS
 from engine.synth.rehearsal import make_podium
 from engine.units import key_to_hz
 
-FROM, UNTIL = 0.1, 0.5  # s of the note in which it is followed
+UNTIL = 0.5  # s of the note in which it is followed
 LEAST = 5e-3  # s from one look to the next
 MIDDLE = 261.6  # Hz
 LOWEST, HIGHEST = 25.0, 5_000.0  # Hz: what is lower has too few periods by then, nobody hears what is higher bent
@@ -46,9 +46,9 @@ def own_pitch(pitch: float, design: Callable[[float], Design]) -> float:
     return own
 
 
-def touched(design: Design, pitch: float) -> float:
-    """By how much of it what the string touches takes it above a pitch."""
-    return bent(design, pitch) if rehearsed(design, pitch) else 0.0
+def touched(design: Design, pitch: float, heard: tuple[float, ...] = ()) -> float:
+    """By how much of it what the string touches takes it above a pitch; `heard`: the power of each partial's motion."""
+    return bent(design, pitch, heard) if rehearsed(design, pitch) else 0.0
 
 
 def rehearsed(design: Design, pitch: float, times: int = 1) -> bool:
@@ -66,13 +66,20 @@ def periods(pitch: float) -> int:
     return max(2, round(LEAST * pitch))
 
 
-def bent(design: Design, pitch: float) -> float:
+def bent(design: Design, pitch: float, heard: tuple[float, ...] = ()) -> float:
     """By how much of it the string sounds above a pitch; 0 where there is no such partial."""
     made = make_podium(round(UNTIL * design.rate), design.width)
     podium = made.podium
-    podium.near, podium.first = 2.0 * pi * pitch / design.rate, int(FROM * design.rate)
+    podium.first = int(FROM * design.rate)
     podium.apart = round(periods(pitch) * design.rate / pitch)
     made.perform(design)
-    follow(made.address)
-    off = angle(float(podium.turned[0]), float(podium.turned[1])) / (podium.near * podium.apart)
-    return off if abs(off) <= MOST else 0.0
+    off, power = list[float](), list[float]()
+    for n, place in enumerate(places(pitch, design.problem.string.inharmonicity)):
+        podium.near = 2.0 * pi * place / design.rate
+        follow(made.address)
+        along, across, strong = podium.turned.tolist()
+        found = place * (1.0 + angle(along, across) / (podium.near * podium.apart))
+        by = departure(found, n + 1, place, pitch, design.points.height.size > 0)
+        off.append(by if abs(by) <= MOST else 0.0)
+        power.append(strong * (heard[n] if heard else 1.0) if abs(by) <= MOST else 0.0)
+    return mean(off, power)

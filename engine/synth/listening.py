@@ -43,10 +43,10 @@ class Podium:
     age: float
     force: Vector  # N, of every step
     out: Matrix  # what the kernel gives for each pickup, and what is carried
-    near: float  # about where the first partial is, rad a step
+    near: float  # about where a partial is, rad a step
     apart: int  # steps from one look at it to the next
     first: int  # step from which on it is followed
-    turned: Vector  # how it has turned from one look to the next, beyond what it should: along, across
+    turned: Vector  # how it has turned from one look to the next, beyond what it should: along, across; its power
 
 
 @record
@@ -108,16 +108,16 @@ def mix(ear: Listener, out: Any, first: Any) -> None:
 
 @entry
 def follow(podium: Any) -> None:
-    """How the first partial goes on in what the first pickup hears: sum conj(z_n) z_n+1 of its amplitudes z."""
+    """How a partial goes on in what the first pickup hears: sum conj(z_n) z_n+1 of its amplitudes z, and the power."""
     s = podium_at(podium)
-    real, imaginary, along, across = 0.0, 0.0, 0.0, 0.0
+    real, imaginary, along, across, power = 0.0, 0.0, 0.0, 0.0, 0.0
     for n in range((s.out.shape[0] - s.first) // s.apart - 1):
         a, b = amplitude(s.out, s.first + n * s.apart, s.apart, s.near, s.near * (n * s.apart))
         if n > 0:
             along += real * a + imaginary * b
             across += real * b - imaginary * a
-        real, imaginary = a, b
-    s.turned[0], s.turned[1] = along, across
+        real, imaginary, power = a, b, power + a * a + b * b
+    s.turned[0], s.turned[1], s.turned[2] = along, across, power
 
 
 @native

@@ -62,8 +62,9 @@ def test_decay_and_pitch_on_a_body_are_those_of_the_coupled_pole(frequency: floa
 
 @pytest.mark.parametrize("frequency", [120.0, 170.0, 230.0, 400.0])
 def test_a_string_tuned_by_ear_sounds_its_pitch_on_the_body(frequency: float) -> None:
-    """Which one tuned alone misses by up to 1.3 cents."""
-    free = frequency * by_ear((Sounding(Strung(wire(frequency)), wire(frequency)),), BODY, frequency)
+    """Which one tuned alone misses by up to 1.3 cents. Nothing but its first partial is struck."""
+    own = Sounding(Strung(wire(frequency)), wire(frequency), strokes=(1.0, *[0.0] * 7))
+    free = frequency * by_ear((own,), BODY, frequency)
     heard = pole(wire(free), BODY).imag / (2 * pi)
     assert abs(1200.0 * log(heard / frequency)) / log(2.0) < 0.05
 

@@ -1,53 +1,61 @@
-"""The pitch of strings that sound together on a body, and by how much they are tuned off it for that, as by ear.
+"""By how much strings that sound together on a body are tuned off their pitch for it to be heard (physics/pitch.py).
 
-Near its first partial a string on a bridge is one mode, x' = s x - g v, with its own pole s, g = a sqrt(T/L) by which
-it pulls, and the bridge's velocity v. That is what the body makes of all strings' pull F = sum g x: of modes near the
-pitch, each a pole p of its own, q' = p q + phi F, and of all others their mobility there, v = sum phi r q + Y F. So the
-strings of a course pull together, and what a hammer strikes alike is bent as far as all of them; what is left when that
-has died is bent no more, and a string beside one of the body's modes shares it. What is heard beats and glides, and its
-pitch is a mean: that of the bridge's motion, weighted by its power, from 0.1 to 1 s after the stroke. Miller and
-Rochwarger's estimate of it (IEEE Trans. Inf. Theory 18, 1972), the angle of sum conj(z_n) z_n+1, is what rehearsal and
-judge measure, too.
+Near a partial a string on a bridge is one mode, x' = s x - g v, with its own pole s, g = a sqrt(T/L) by which it
+pulls, and the bridge's velocity v. That is what the body makes of all strings' pull F = sum g x: of modes near the
+partial, each a pole p of its own, q' = p q + phi F, and of all others their mobility there, v = sum phi r q + Y F. So
+the strings of a course pull together, and what a hammer strikes alike is bent as far as all of them; what is left when
+that has died is bent no more, and a string beside one of the body's modes shares it. What is heard beats and glides:
+its pitch is a mean, of what the body's modes radiate, or, where no body is heard, of the strings themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import ldexp, pi, sqrt
+from math import pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
+from engine import elementwise
 from engine.elementary import cos, exp2, sin
+from engine.physics import pitch as told
 from engine.physics.linear import product, total
+from engine.physics.network import beating
 from engine.physics.network.parts import Body, Plane, Resonance, Strung, seen_from
+from engine.physics.pitch import angle
 from engine.physics.string import Array, String
 
 MOST_BENT = 0.03  # half a semitone: beyond, one mode of a string says little
 CLOSELY = 0.12  # of a frequency: modes of a body that are a string's partners there
-ROUNDS, CLOSE, LEVEL = 8, 3e-6, 0.3  # times that it is tuned, until within five thousandths of a cent; least slope
-HOP, FROM, DOUBLINGS = 4e-3, 25, 8  # s; hops after the stroke; 2^DOUBLINGS hops are looked at
-TERMS = 14  # of an exponential's series, at a norm below a half
+ROUNDS, CLOSE, LEVEL = 8, 1e-5, 0.3  # times that it is tuned, until within a sixtieth of a cent; least slope
+HOP = 4e-3  # s
+BEFORE, LOOK = round(told.FROM / HOP), round(told.LOOK / HOP)  # hops until the first look, and from look to look
+HOPS = round((told.UNTIL - told.FROM) / HOP)
 
 
 class Sounding(NamedTuple):
-    """One of the strings that sound together: near its pitch, and how it is struck."""
+    """One of the strings that sound together: in tune, and how it is struck."""
 
     strung: Strung
     string: String
     detuned: float = 0.0  # cents
     onset: float = 0.0  # s
     force: float = 1.0
+    strokes: tuple[float, ...] = (1.0,) * told.PARTIALS  # how strongly each partial is
 
 
 class Near(NamedTuple):
-    """Modes of strings and body near one frequency: how they go on, how they begin, and what moves the bridge."""
+    """Modes of strings and body near each of the partials: how they go on, how they begin, what is heard of them."""
 
-    real: Array  # [modes, modes], 1/s
+    real: Array  # [partials, modes, modes], 1/s, of strings in tune
     imaginary: Array
-    begun: Array  # [2 * modes], real parts, then imaginary
-    moves: tuple[Array, Array]  # [directions, modes], real and imaginary
+    begun: Array  # [partials, real and imaginary part, modes]
+    ears: Array  # [partials, channels, modes]
+    ears_aside: Array
+    places: Array  # rad/s
+    apart: Array  # of strings in each of their planes, how many times as high as the pitch they are tuned
+    loud: list[float]  # by how much of its power each partial is heard
 
 
 @lru_cache(maxsize=64)  # all strings of a course ask for the same
@@ -56,84 +64,125 @@ def by_ear(strings: tuple[Sounding, ...], body: Body, pitch: float, together: bo
 
     One-way they are not `together`: the body bends each by itself.
     """
-    times, off = 1.0, bent(strings, body, pitch, together)
+    near = _near(strings, body, pitch, together)
+    times, off = 1.0, _bent(near)
     slope = 1.0  # of what is heard over what they are tuned to: beside a mode of the body it is steeper
     for _ in range(ROUNDS):
         if abs(off) < CLOSE:
             break
         last, before = times, off
         times = min(max(times - off / slope, 1.0 - MOST_BENT), 1.0 + MOST_BENT)
-        off = bent(strings, body, pitch, together, times)
+        off = _bent(near, times)
         slope = max((off - before) / (times - last), LEVEL) if times != last else slope
     return times
 
 
 def bent(strings: Sequence[Sounding], body: Body, pitch: float, together: bool = True, times: float = 1.0) -> float:
     """By how much of it what is heard lies above the mean of what strings so many times as high are tuned to."""
-    w = 2.0 * pi * pitch
-    near = _near(strings, body, w, together, times)
-    count = len(near.real)
-    whole = np.block([[near.real, -near.imaginary], [near.imaginary, near.real]])
-    x, ahead = product(_exponential(FROM * HOP * whole), near.begun[:, None]), _exponential(HOP * whole)
-    for _ in range(DOUBLINGS):
-        x, ahead = np.concatenate([x, product(ahead, x)], axis=1), product(ahead, ahead)
-    a, b = x[:count], x[count:]
-    real, imaginary = near.moves
-    a, b = product(real, a) - product(imaginary, b), product(real, b) + product(imaginary, a)
-    along = total((a[:, 1:] * a[:, :-1] + b[:, 1:] * b[:, :-1]).reshape(-1))
-    across = total((a[:, :-1] * b[:, 1:] - b[:, :-1] * a[:, 1:]).reshape(-1))
-    return angle(along, across) / (HOP * w)
+    return _bent(_near(strings, body, pitch, together), times)
 
 
-def angle(along: float, across: float) -> float:
-    """Of a direction, rad: atan2, by our own sine, so that every system has the same."""
-    length, found = sqrt(along * along + across * across), 0.0
-    for _ in range(60):  # each takes most of what is missing, whatever it is but half a turn
-        off = (across * cos(found) - along * sin(found)) / length if length > 0.0 else 0.0
-        found += off
-        if abs(off) < 1e-15:
-            break
-    return found
+def _bent(near: Near, times: float = 1.0) -> float:
+    """The same of strings that are known so far."""
+    partials, channels, size = near.ears.shape
+    imaginary, rows = near.imaginary.copy(), np.arange(near.apart.size)
+    imaginary[:, rows, rows] += near.places[:, None] * (times * near.apart - 1.0)
+    turned, heard = np.zeros((partials, beating.TURNED)), np.zeros((2, channels, HOPS))
+    work, begun = np.zeros((beating.ROOM, size, size)), near.begun.copy()
+    beating.listen(near.real, imaginary, begun, near.ears, near.ears_aside, _window(), BEFORE, HOP, work, heard, turned)
+    off = [angle(one[0], one[1]) + angle(one[2], one[3]) / LOOK for one in turned.tolist()]
+    power = [loud * float(one[4]) for loud, one in zip(near.loud, turned)]
+    return told.mean([by / (HOP * w) for by, w in zip(off, near.places.tolist())], power)
 
 
-def _near(strings: Sequence[Sounding], body: Body, w: float, together: bool, times: float) -> Near:
+@lru_cache(maxsize=1)
+def _window() -> Array:
+    """Hann's, of one look."""
+    return 0.5 - 0.5 * elementwise.cos((pi / LOOK) * (np.arange(2 * LOOK) + 0.5))
+
+
+def radiated(body: Body, places: Sequence[float]) -> tuple[float, ...]:
+    """The power that is heard of a force on the bridge, at some frequencies (Hz)."""
+    poles, count = [Pole(mode) for mode in body.modes], len(body.directions)
+    if not poles:
+        return (1.0,) * len(places)
+    found = list[float]()
+    for hz in places:
+        w = 2.0 * pi * hz
+        moved = sum(total((part[count:] ** 2).reshape(-1)) for part in _mobility(body, poles, [], w))
+        found.append(w * w * _radiated(body, hz) * moved)
+    return tuple(found)
+
+
+def _radiated(body: Body, frequency: float) -> float:
+    """What the body's high-pass leaves of a power: Butterworth's of second order."""
+    over = body.radiates / frequency
+    return 1.0 / (1.0 + over * over * over * over)
+
+
+def _near(strings: Sequence[Sounding], body: Body, pitch: float, together: bool) -> Near:
     rows = [(own, plane) for own in strings for plane in own.strung.planes]
     pull = np.array([_pull(own, plane, body) for own, plane in rows])
     if pull.any():  # what does not move the bridge is not heard
         rows, pull = [row for row, by in zip(rows, pull) if by.any()], pull[pull.any(axis=1)]
-    close = [m for m in body.modes if together and abs(2.0 * pi * m.frequency / w - 1.0) < CLOSELY]
-    y = _mobility(body, close, w)
-    taken = [product(product(pull, part), pull.T) for part in y]
-    if not together:
-        taken = [np.diag(np.diagonal(part)) for part in taken]
-    n, size = len(rows), len(rows) + len(close)
-    real, imaginary = np.zeros((size, size)), np.zeros((size, size))
-    real[:n, :n], imaginary[:n, :n] = np.diag([-_loss(own.string, plane) for own, plane in rows]) - taken[0], -taken[1]
+    at = told.places(pitch, strings[0].string.inharmonicity)
+    w = 2.0 * pi * np.array(at)
+    poles = [Pole(mode) for mode in body.modes]
+    close = [
+        [pole for pole in poles if together and abs(pole.mode.frequency / hz - 1.0) < CLOSELY / n]
+        for n, hz in enumerate(at, 1)
+    ]
+    silent = not pull.any() or any(own.strung.listening for own in strings)
+    count, size = len(rows), len(rows) + max(len(own) for own in close)
+    channels = count if silent else body.channels
+    real, imaginary = np.zeros((len(at), size, size)), np.zeros((len(at), size, size))
+    ears, aside = np.zeros((len(at), channels, size)), np.zeros((len(at), channels, size))
+    for n, one in enumerate(w.tolist()):
+        y = _mobility(body, poles, close[n], one)
+        _couple((real[n], imaginary[n]), (ears[n], aside[n]), pull, y, close[n], one, together, silent)
+        real[n, range(count), range(count)] -= [_loss(own.string, plane, n + 1) for own, plane in rows]
     mean = total(np.array([own.detuned for own in strings])) / len(strings)
-    for i, (own, plane) in enumerate(rows):
-        imaginary[i, i] += w * (times * exp2((own.detuned - mean + plane.detuned) / 1200.0) - 1.0)
-    moves = [np.concatenate([product(part, pull.T), np.zeros((len(part), len(close)))], axis=1) for part in y]
-    for j, mode in enumerate(close, n):
-        pole, shape = Pole(mode), np.array(mode.shape)
-        real[j, j], imaginary[j, j], real[j, :n] = -pole.lost, pole.swings - w, product(pull, shape)
-        for by, moved, part in zip(pole.residue, moves, (real, imaginary)):
-            moved[:, j], part[:n, j] = by * shape, -by * product(pull, shape)
-    seen = (moves[0], moves[1]) if pull.any() else (np.eye(size), np.zeros((size, size)))
-    return Near(real, imaginary, _begun(rows, w, size), seen)
+    apart = np.array([exp2((own.detuned - mean + plane.detuned) / 1200.0) for own, plane in rows])
+    begun = np.stack([_begun(rows, n, one, size) for n, one in enumerate(w.tolist(), 1)])
+    loud = [one * one * _radiated(body, hz) for one, hz in zip(w.tolist(), at)]
+    return Near(real, imaginary, begun, ears, aside, w, apart, loud)
 
 
-def _begun(rows: list[tuple[Sounding, Plane]], w: float, size: int) -> Array:
+def _couple(
+    motion: tuple[Array, Array], ears: tuple[Array, Array], pull: Array, y: tuple[Array, Array],
+    close: Sequence[Pole], w: float, together: bool, silent: bool,
+) -> None:  # fmt: skip
+    """What strings and body's modes near one partial do to each other, and what is heard of each."""
+    count, directions = pull.shape
+    for part, mobility in zip(motion, y):
+        taken = product(product(pull, mobility[:directions]), pull.T)
+        part[:count, :count] = -(taken if together else np.diag(np.diagonal(taken)))
+    for part, mobility in zip(ears, y):
+        part[:, :count] = (
+            np.eye(count) if silent and part is ears[0] else 0.0 if silent else product(mobility[directions:], pull.T)
+        )
+    for j, pole in enumerate(close, count):
+        shape = product(pull, np.array(pole.mode.shape))
+        motion[0][j, j], motion[1][j, j], motion[0][j, :count] = -pole.lost, pole.swings - w, shape
+        for by, part, sounds in zip(pole.residue, motion, ears):
+            part[:count, j] = -by * shape
+            if not silent:
+                sounds[:, j] = by * np.array(pole.mode.heard)
+
+
+def _begun(rows: list[tuple[Sounding, Plane]], n: int, w: float, size: int) -> Array:
     """How strings swing once all are struck: those that are struck later are behind."""
-    begun, first = np.zeros(2 * size), min(own.onset for own, _ in rows)
+    begun, first = np.zeros((2, size)), min(own.onset for own, _ in rows)
     for i, (own, plane) in enumerate(rows):
         late, string = w * (own.onset - first), own.string
         strong = seen_from(own.strung.struck, plane.angle) * own.force / sqrt(string.density * string.length)
-        begun[i], begun[size + i] = strong * cos(late), -strong * sin(late)
+        strong *= own.strokes[n - 1]
+        begun[0, i], begun[1, i] = strong * cos(late), -strong * sin(late)
     return begun
 
 
-def _loss(string: String, plane: Plane) -> float:
-    return float((string.loss if plane.loss is None else plane.loss).rate(pi / string.length))
+def _loss(string: String, plane: Plane, n: int) -> float:
+    return float((string.loss if plane.loss is None else plane.loss).rate(n * pi / string.length))
 
 
 def _pull(own: Sounding, plane: Plane, body: Body) -> list[float]:
@@ -145,10 +194,18 @@ class Pole:
     """A body's mode as two poles, s/(M (s^2 + s w/Q + w^2)) = r/(s - p) + r*/(s - p*)."""
 
     def __init__(self, mode: Resonance) -> None:
+        self.mode = mode
         own = 2.0 * pi * mode.frequency
         self.lost = 0.5 * own / mode.quality
         self.swings = sqrt(own * own - self.lost * self.lost)
         self.residue = 0.5 / mode.mass, 0.5 * self.lost / self.swings / mode.mass
+
+    def mobility(self, w: float) -> tuple[float, float]:
+        """At s = jw, s/kg: real and imaginary part."""
+        own = 2.0 * pi * self.mode.frequency
+        away, lost = own * own - w * w, w * (own / self.mode.quality)
+        scale = w / (self.mode.mass * (away * away + lost * lost))
+        return scale * lost, scale * away
 
     def counterpart(self, w: float) -> tuple[float, float]:
         """r*/(s - p*) at s = jw: real and imaginary part."""
@@ -157,30 +214,14 @@ class Pole:
         return (real * self.lost - imaginary * far) / size, -(real * far + imaginary * self.lost) / size
 
 
-def _mobility(body: Body, close: Sequence[Resonance], w: float) -> tuple[Array, Array]:
-    """Real and imaginary part between each two of a body's directions, s/kg; of modes close by their counterparts."""
-    count = len(body.directions)
-    real, imaginary = np.zeros((count, count)), np.zeros((count, count))
-    for mode in body.modes:
-        own, shape = 2.0 * pi * mode.frequency, np.array(mode.shape)
-        away, lost = own * own - w * w, w * (own / mode.quality)
-        scale = w / (mode.mass * (away * away + lost * lost))
-        one, two = Pole(mode).counterpart(w) if mode in close else (scale * lost, scale * away)
-        moved = shape[:, None] * shape
-        real, imaginary = real + one * moved, imaginary + two * moved
-    return real, imaginary
-
-
-def _exponential(a: Array) -> Array:
-    """exp(a) by its series, halved until that is short and squared as often."""
-    halved, norm = 0, float(np.abs(a).max()) * len(a)
-    while norm > 0.5:
-        norm, halved = 0.5 * norm, halved + 1
-    a = a * ldexp(1.0, -halved)
-    out = term = np.eye(len(a))
-    for n in range(1, TERMS + 1):
-        term = product(term, a) / n
-        out = out + term
-    for _ in range(halved):
-        out = product(out, out)
-    return out
+def _mobility(body: Body, poles: Sequence[Pole], close: Sequence[Pole], w: float) -> tuple[Array, Array]:
+    """Real and imaginary part of how a force in each of a body's directions moves it in each, and of what is then heard
+    in each channel, s/kg; of modes close by their counterparts.
+    """
+    if not poles:
+        none = np.zeros((len(body.directions) + body.channels, len(body.directions)))
+        return none, none
+    there = np.array([pole.counterpart(w) if pole in close else pole.mobility(w) for pole in poles])
+    shape = np.array([pole.mode.shape for pole in poles])
+    moved = np.array([(*pole.mode.shape, *pole.mode.heard) for pole in poles]).T
+    return product(moved, there[:, :1] * shape), product(moved, there[:, 1:] * shape)
