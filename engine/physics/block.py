@@ -3,9 +3,14 @@
     F = R s + c,  s = D - W F      =>      x = (1 + r W r)^-1 (c / r + r D),  F = r x,  r = sqrt(R)
 
 with s = eta+ - eta- and D what s would be without force. The quadratised law F = a (2 psi + a s), psi+ = psi + a s has
-R = a^2 and c = 2 a psi; its energy is exact for every a (`contact.py`), so whatever the search for a leaves undone
-costs accuracy and no energy. A linear law's a is the secant that has psi+ = psi(middle of eta+ and eta), to which it is
-exact as long as the contact lasts; where it begins or ends, a follows s. Other laws take a from what is known before.
+R = a^2 and c = 2 a psi; its energy is exact for every a (`contact.py`), and so is that of any F >= 0 of which
+psi+^2 = psi^2 + F s. A linear law's a is the secant that has psi+ = psi(middle of eta+ and eta), to which it is exact as
+long as the contact lasts; where it begins or ends, a follows s, and R and c are those of the tangent there. Other laws
+take a from what is known before.
+
+F rises with s, so that F(s) and D - W F meet in one place. The search for it, by tangents, begins where each point would
+come to if it knew those before it only. Should it not be found, the points go one after the other, which costs
+accuracy and no energy.
 
 Points are solved at once up to MOST_AT_ONCE of them. More are several blocks, which go one after the other, forwards
 and backwards in turn, each with twice the effect of the earlier ones: the work still sums to F.D - F'WF. Blocks of
@@ -22,7 +27,7 @@ from engine.compiled import inlined
 from engine.physics.contact import LINEAR, ONSET, PLAIN, Law, half_gradient, linear, met, raised
 
 MOST_AT_ONCE = 24
-SEARCHES = 12  # seen: at most 7
+SEARCHES = 12  # seen: at most 9, in contacts of up to 1e9 N/m
 ROWS = 12  # of `work`, above its matrix:
 STEP, PSI, GAP, SLOPE, DRAG, GRADIENT, GAMMA, ROOT, KNOWN, FOUND, PIVOT, AFTER = range(ROWS)
 
@@ -100,10 +105,7 @@ def in_turn(law: Law, height: Any, response: Any, touch: Any, push: Any, first: 
 
 @inlined
 def at_once(law: Law, height: Any, response: Any, touch: Any, push: Any, work: Any, first: Any, size: Any) -> Any:
-    """The forces of a block, and psi+; False if no gradients were found that leave psi+ >= 0.
-
-    Forces that rise with s meet D - W F in one place, where a search by tangents (Newton's) soon is.
-    """
+    """The forces of a block, and psi+; False if no gradients were found that leave psi+ >= 0."""
     if held(law, height, response, touch, push, work, first, size):
         return True
     begin(law, height, response, touch, push, work, first, size)
@@ -256,8 +258,10 @@ def accept(law: Law, touch: Any, work: Any, first: Any, size: Any) -> Any:
                         after = law.zero
                 elif s <= law.zero:
                     return False
-                elif root != a:  # by its tangent: any force of a psi+^2 = F s is one of an a
+                elif root != a:  # by its tangent: where psi+^2 = F s, there is an a of that energy
                     after = np.sqrt(root * x * s)
+                    if abs(after - work[SLOPE, i] * (s - work[GAP, i])) > law.slack * after:
+                        return False
         elif law.rule != PLAIN and missed(law, work, i, s):
             return False
         work[AFTER, i] = after

@@ -87,10 +87,13 @@ def find_powers(surface: Touchable, touch: Touch, now: Any, after: Any) -> None:
     if height.size >= AT_ONCE:
         many = min((many + AT_ONCE - 1) // AT_ONCE * AT_ONCE, height.size)
         first = min(first, height.size - many)
-    for k in range(first, first + many):
+    # Of slices the compiler knows that no index is below zero: it loads whole vectors.
+    height, now, after = height[first:], now[first:], after[first:]
+    slope, found = law.slope[first:], touch.force[first:]
+    for k in range(many):
         eta, middle = height[k] - now[k], middle_of(law, height[k], now[k], after[k])
         base = max(eta if eta > law.zero else middle, contact.SHALLOWEST)
-        touch.force[k] = law.slope[k] * law.slope.dtype.type(power_of_normal(base, law.power))
+        found[k] = slope[k] * law.slope.dtype.type(power_of_normal(base, law.power))
 
 
 @inlined
