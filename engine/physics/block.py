@@ -4,12 +4,12 @@
 
 with s = eta+ - eta- and D what s would be without force. The quadratised law F = a (2 psi + a s), psi+ = psi + a s has
 R = a^2 and c = 2 a psi; its energy is exact for every a (`contact.py`), and so is that of any F >= 0 of which
-psi+^2 = psi^2 + F s. A linear law's a is the secant that has psi+ = psi(middle of eta+ and eta), to which it is exact as
-long as the contact lasts; where it begins or ends, a follows s, and R and c are those of the tangent there. Other laws
-take a from what is known before.
+psi+^2 = psi^2 + F s. A linear law's a is the secant that has psi+ = psi(middle of eta+ and eta), to which it is exact
+as long as the contact lasts; where it begins or ends, a follows s, and R and c are those of the tangent there. Other
+laws take a from what is known before.
 
-F rises with s, so that F(s) and D - W F meet in one place. The search for it, by tangents, begins where each point would
-come to if it knew those before it only. Should it not be found, the points go one after the other, which costs
+F rises with s, so that F(s) and D - W F meet in one place. The search for it, by tangents, begins where each point
+would come to if it knew those before it only. Should it not be found, the points go one after the other, which costs
 accuracy and no energy.
 
 Points are solved at once up to MOST_AT_ONCE of them. More are several blocks, which go one after the other, forwards

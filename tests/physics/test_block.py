@@ -88,7 +88,7 @@ def test_no_block_pulls_or_makes_energy(
 @settings(max_examples=200)
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 24), stiffness=st.floats(2.0, 6.0).map(lambda e: 10.0**e))
 def test_a_linear_contact_holds_what_its_middle_says(seed: int, count: int, stiffness: float) -> None:
-    """psi+ = psi((eta+ + eta)/2), of the points for which psi was so: as a contact begins, while it lasts, as it ends."""
+    """psi+ = psi((eta+ + eta)/2), of points for which psi was so: as a contact begins, lasts and ends."""
     b = Block(seed, count, 1.0, stiffness, 0.0, SHIPPED, near=True)
     eta, before = b.height - b.touch.now, b.height - b.touch.before
     known = np.abs(b.psi - np.sqrt(stiffness) * np.clip(0.5 * (eta + before), 0.0, None)) <= 1e-12
