@@ -60,13 +60,13 @@ def move(y: Any, d: Any) -> None:
 
 
 def push_twice(
-    lacking: Any, loss: Any, gain: Any, rows: Any, first: Any, second: Any, count: Any, y: Any, d: Any
+    lacking: Any, loss: Any, gain: Any, rows: Any, first: Any, second: Any, which: Any, count: Any, y: Any, d: Any
 ) -> None:
     """What forces in both steps do, d1 and d2 of pairs.push_twice: d += d1 - (e + l) d1 + d2, and y += that and d1."""
     for at in range(0, count, TOGETHER):
-        these = range(at, min(at + TOGETHER, count))
-        one, two = first[at] * rows[at], second[at] * rows[at]
-        for j in these[1:]:
+        j, *others = which[at : min(at + TOGETHER, count)]
+        one, two = first[j] * rows[j], second[j] * rows[j]
+        for j in others:
             one, two = first[j] * rows[j] + one, second[j] * rows[j] + two
         moved = one * gain
         ahead = (moved - (lacking + loss) * moved) + two * gain
@@ -116,14 +116,24 @@ def _advance_twice(
 
 @intrinsic
 def _push_twice(
-    typing: Any, lacking: Any, loss: Any, gain: Any, rows: Any, first: Any, second: Any, count: Any, y: Any, d: Any
+    typing: Any,
+    lacking: Any,
+    loss: Any,
+    gain: Any,
+    rows: Any,
+    first: Any,
+    second: Any,
+    which: Any,
+    count: Any,
+    y: Any,
+    d: Any,
 ) -> Any:
     def generate(v: _Vectors, _: Any, e: Any, loss: Any, gain: Any, rows: Any, *more: Any) -> None:
-        b, (first, second, count, y, d) = v.builder, more
+        b, (first, second, which, count, y, d) = v.builder, more
         _, size = cgutils.unpack_tuple(b, rows.shape)
 
         def group(rows_here: int, at: Any) -> None:
-            places = [b.add(at, INT(j)) for j in range(rows_here)]
+            places = [b.load(b.gep(which.data, [b.add(at, INT(j))])) for j in range(rows_here)]
             bases = [b.gep(rows.data, [b.mul(j, size)]) for j in places]
             weights = [[v.splat(b.load(b.gep(w.data, [j]))) for j in places] for w in (first, second)]
             with v.loop(size, v.lanes) as i:
@@ -141,7 +151,7 @@ def _push_twice(
 
         v.in_groups(count, TOGETHER, group)
 
-    return types.void(lacking, loss, gain, rows, first, second, types.int64, y, d), _vector_code(generate)
+    return types.void(lacking, loss, gain, rows, first, second, which, types.int64, y, d), _vector_code(generate)
 
 
 @overload(by_increments, **INTO_CALLER)
@@ -161,8 +171,8 @@ def _compiled_advance_twice(
 
 @overload(push_twice, **INTO_CALLER)
 def _compiled_push_twice(
-    lacking: Any, loss: Any, gain: Any, rows: Any, first: Any, second: Any, count: Any, y: Any, d: Any
+    lacking: Any, loss: Any, gain: Any, rows: Any, first: Any, second: Any, which: Any, count: Any, y: Any, d: Any
 ) -> Any:
-    return lambda lacking, loss, gain, rows, first, second, count, y, d: _push_twice(
-        lacking, loss, gain, rows, first, second, count, y, d
+    return lambda lacking, loss, gain, rows, first, second, which, count, y, d: _push_twice(
+        lacking, loss, gain, rows, first, second, which, count, y, d
     )

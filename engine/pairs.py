@@ -42,15 +42,18 @@ def advance_twice(
     project(rows, now, out[1, : len(rows)])
 
 
-def push_twice(forward: Any, gain: Any, rows: Any, first: Any, second: Any, count: Any, before: Any, now: Any) -> None:
+def push_twice(
+    forward: Any, gain: Any, rows: Any, first: Any, second: Any, which: Any, count: Any, before: Any, now: Any
+) -> None:
     """What forces do to the modes: before += d1, now += forward d1 + d2, with d = gain * sum of weight[j] rows[j].
 
-    `before` and `now` are what advance_twice made of them, first and second the weights of the first `count` rows.
+    `before` and `now` are what advance_twice made of them, first and second the weights; j are the first `count`
+    entries of `which`.
     """
     for at in range(0, count, TOGETHER):
-        these = range(at, min(at + TOGETHER, count))
-        one, two = first[at] * rows[at], second[at] * rows[at]
-        for j in these[1:]:
+        j, *others = which[at : min(at + TOGETHER, count)]
+        one, two = first[j] * rows[j], second[j] * rows[j]
+        for j in others:
             one, two = first[j] * rows[j] + one, second[j] * rows[j] + two
         moved = one * gain
         before += moved
@@ -73,10 +76,17 @@ def combine(table: Any, weights: Any, count: Any, out: Any) -> None:
         out[:] = weights[j] * table[j] + out
 
 
-def look_ahead(table: Any, weights: Any, count: Any, height: Any, now: Any, psi: Any, out: Any) -> bool:
-    """`combine` of both steps of a pair; whether anything is near, now or in either, as `near` has it."""
-    combine(table, weights[0], count, out[0])
-    combine(table, weights[1], count, out[1])
+def look_ahead(table: Any, weights: Any, points: Any, height: Any, now: Any, psi: Any, out: Any) -> bool:
+    """`combine` of both steps of a pair; whether anything is near, now or in either, as `near` has it.
+
+    A table with as many rows as there are points has each point as a row of its own: nothing needs to be summed then.
+    """
+    for half in range(2):
+        if len(table) == points:
+            out[half] = 0.0
+            out[half, :points] = weights[half, :points]
+        else:
+            combine(table, weights[half], len(table), out[half])
     reached = (height > now) | (height > out[0]) | (height > out[1]) | (psi > 0.0)
     return bool(reached.any())
 
@@ -217,14 +227,23 @@ def _advance_twice(
 
 @intrinsic
 def _push_twice(
-    typing: Any, forward: Any, gain: Any, rows: Any, first: Any, second: Any, count: Any, before: Any, now: Any
+    typing: Any,
+    forward: Any,
+    gain: Any,
+    rows: Any,
+    first: Any,
+    second: Any,
+    which: Any,
+    count: Any,
+    before: Any,
+    now: Any,
 ) -> Any:
     def generate(v: _Vectors, _: Any, f: Any, gain: Any, rows: Any, *more: Any) -> None:
-        b, (first, second, count, before, now) = v.builder, more
+        b, (first, second, which, count, before, now) = v.builder, more
         _, size = cgutils.unpack_tuple(b, rows.shape)
 
         def group(rows_here: int, at: Any) -> None:
-            places = [b.add(at, INT(j)) for j in range(rows_here)]
+            places = [b.load(b.gep(which.data, [b.add(at, INT(j))])) for j in range(rows_here)]
             bases = [b.gep(rows.data, [b.mul(j, size)]) for j in places]
             weights = [[v.splat(b.load(b.gep(w.data, [j]))) for j in places] for w in (first, second)]
             with v.loop(size, v.lanes) as i:
@@ -241,7 +260,7 @@ def _push_twice(
 
         v.in_groups(count, TOGETHER, group)
 
-    return types.void(forward, gain, rows, first, second, types.int64, before, now), _vector_code(generate)
+    return types.void(forward, gain, rows, first, second, which, types.int64, before, now), _vector_code(generate)
 
 
 @intrinsic
@@ -319,17 +338,23 @@ def _shift(typing: Any, newest: Any, now: Any, before: Any) -> Any:
 
 
 @intrinsic
-def _look_ahead(typing: Any, table: Any, weights: Any, count: Any, height: Any, now: Any, psi: Any, out: Any) -> Any:
+def _look_ahead(typing: Any, table: Any, weights: Any, points: Any, height: Any, now: Any, psi: Any, out: Any) -> Any:
     def code(context: Any, b: Any, signature: Any, values: Any) -> Any:
-        table, weights, count, height, now, psi, out = _arrays(context, b, signature, values)
+        table, weights, points, height, now, psi, out = _arrays(context, b, signature, values)
         v = _Vectors(context, b, psi.data.type.pointee)
-        _, size = cgutils.unpack_tuple(b, table.shape)
+        rank, size = cgutils.unpack_tuple(b, table.shape)
+        straight = b.icmp_signed("==", rank, points)
+        count = b.select(straight, INT(0), rank)
         _, width = cgutils.unpack_tuple(b, weights.shape)
         _, room = cgutils.unpack_tuple(b, out.shape)
         mask = ir.VectorType(ir.IntType(1), v.lanes)
         reached = cgutils.alloca_once_value(b, ir.Constant(mask, [0] * v.lanes))
         with v.loop(room, v.lanes) as i:
             held = _slots(v, 2)
+            with b.if_then(straight):
+                own = v.lanes_below(b.sub(points, i))
+                for half, total in enumerate(held):
+                    b.store(b.select(own, v.load(weights.data, b.add(b.mul(INT(half), width), i)), v.zero), total)
             with v.loop(count, 1) as j:
                 row = v.load(b.gep(table.data, [b.mul(j, size)]), i)
                 for half, total in enumerate(held):
@@ -389,10 +414,10 @@ def _compiled_advance_twice(
 
 @overload(push_twice, **INTO_CALLER)
 def _compiled_push_twice(
-    forward: Any, gain: Any, rows: Any, first: Any, second: Any, count: Any, before: Any, now: Any
+    forward: Any, gain: Any, rows: Any, first: Any, second: Any, which: Any, count: Any, before: Any, now: Any
 ) -> Any:
-    return lambda forward, gain, rows, first, second, count, before, now: _push_twice(
-        forward, gain, rows, first, second, count, before, now
+    return lambda forward, gain, rows, first, second, which, count, before, now: _push_twice(
+        forward, gain, rows, first, second, which, count, before, now
     )
 
 
@@ -417,9 +442,9 @@ def _compiled_shift(newest: Any, now: Any, before: Any) -> Any:
 
 
 @overload(look_ahead, **INTO_CALLER)
-def _compiled_look_ahead(table: Any, weights: Any, count: Any, height: Any, now: Any, psi: Any, out: Any) -> Any:
-    return lambda table, weights, count, height, now, psi, out: _look_ahead(
-        table, weights, count, height, now, psi, out
+def _compiled_look_ahead(table: Any, weights: Any, points: Any, height: Any, now: Any, psi: Any, out: Any) -> Any:
+    return lambda table, weights, points, height, now, psi, out: _look_ahead(
+        table, weights, points, height, now, psi, out
     )
 
 

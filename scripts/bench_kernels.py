@@ -72,7 +72,6 @@ def fd_voice(p: dict[str, Any], dtype: Any, wide: bool = False) -> tuple[Any, An
     surface = Touchable(
         height=np.ascontiguousarray(p["b"][p["k0"] : p["k1"]]),
         law=law(p, count, dtype),
-        known=law(p, 0, dtype)._replace(form=contact.LINEAR),
         answer=dtype(p["Cc"]),
         first_node=p["k0"],
         obstacle_node=np.zeros(0, np.int64),

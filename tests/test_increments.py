@@ -28,8 +28,8 @@ def step(c: Any, y: Any, d: Any, force: Any) -> None:
 
 
 @called_by_python
-def push_twice(c: Any, rows: Any, weights: Any, count: Any, y: Any, d: Any) -> None:
-    increments.push_twice(c[0], c[1], c[2], rows, weights[0], weights[1], count, y, d)
+def push_twice(c: Any, rows: Any, weights: Any, which: Any, count: Any, y: Any, d: Any) -> None:
+    increments.push_twice(c[0], c[1], c[2], rows, weights[0], weights[1], which, count, y, d)
 
 
 @called_by_python
@@ -77,12 +77,12 @@ def test_advance_twice(rows: int, driven: float, dtype: Any) -> None:
 @both
 @pytest.mark.parametrize("count", range(1, 20))
 def test_forces_of_two_steps(count: int, dtype: Any) -> None:
-    size = PADDING * (1 + count % 4)
+    size, which = PADDING * (1 + count % 4), np.random.default_rng(count).permutation(count)[: 1 + count // 2]
     c, table, weights, y, d = numbers(count, dtype, (3, size), (count + 1, size), (2, count), (size,), (size,))
     wanted, before, now = [y.copy(), d.copy()], y - d, y.copy()
-    increments.push_twice(c[0], c[1], c[2], table, weights[0], weights[1], count, *wanted)
-    pairs.push_twice(2.0 - c[1] - c[0], c[2], table, weights[0], weights[1], count, before, now)
-    push_twice(c, table, weights, count, y, d)
+    increments.push_twice(c[0], c[1], c[2], table, weights[0], weights[1], which, which.size, *wanted)
+    pairs.push_twice(2.0 - c[1] - c[0], c[2], table, weights[0], weights[1], which, which.size, before, now)
+    push_twice(c, table, weights, which, which.size, y, d)
     assert same([y, d], wanted)
     assert np.allclose(y, now, atol=1e-3)
     assert np.allclose(y - d, before, atol=1e-3)

@@ -23,8 +23,8 @@ def advance_twice(c: Any, rows: Any, now: Any, before: Any, first: Any, second: 
 
 
 @called_by_python
-def push_twice(c: Any, rows: Any, weights: Any, count: Any, before: Any, now: Any) -> None:
-    pairs.push_twice(c[0], c[1], rows, weights[0], weights[1], count, before, now)
+def push_twice(c: Any, rows: Any, weights: Any, which: Any, count: Any, before: Any, now: Any) -> None:
+    pairs.push_twice(c[0], c[1], rows, weights[0], weights[1], which, count, before, now)
 
 
 @called_by_python
@@ -53,8 +53,8 @@ def near(height: Any, now: Any, free: Any, psi: Any, which: Any) -> Any:
 
 
 @called_by_python
-def look_ahead(table: Any, weights: Any, count: Any, height: Any, now: Any, psi: Any, out: Any) -> Any:
-    return pairs.look_ahead(table, weights, count, height, now, psi, out)
+def look_ahead(table: Any, weights: Any, points: Any, height: Any, now: Any, psi: Any, out: Any) -> Any:
+    return pairs.look_ahead(table, weights, points, height, now, psi, out)
 
 
 def numbers(seed: int, dtype: Any, *shapes: tuple[int, ...]) -> list[Any]:
@@ -88,17 +88,23 @@ def test_advance_twice(rows: int, driven: float, dtype: Any) -> None:
 @both
 @pytest.mark.parametrize("count", range(1, 20))
 def test_forces_of_two_steps(count: int, dtype: Any) -> None:
-    """And of one, to the same bits as the first of two."""
-    size = PADDING * (1 + count % 4)
+    """And of one, to the same bits as the first of two; of some rows, too."""
+    size, which = PADDING * (1 + count % 4), np.arange(count)
     c, table, weights, before, now = numbers(count, dtype, (2, size), (count + 1, size), (2, count), (size,), (size,))
-    wanted, alone = [before.copy(), now.copy()], before.copy()
+    wanted, alone, some = [before.copy(), now.copy()], before.copy(), [before.copy(), now.copy()]
     exact = weights @ table[:count] * c[1]
-    pairs.push_twice(c[0], c[1], table, weights[0], weights[1], count, *wanted)
+    pairs.push_twice(c[0], c[1], table, weights[0], weights[1], which, count, *wanted)
     assert np.allclose(wanted[0], before + exact[0], atol=1e-3)
     assert np.allclose(wanted[1], now + c[0] * exact[0] + exact[1], atol=1e-3)
     push(c[1], table, weights[0], count, alone)
-    push_twice(c, table, weights, count, before, now)
-    assert same([before, now, alone], [*wanted, wanted[0]])
+    push_twice(c, table, weights, which, count, *some)
+    assert same([*some, alone], [*wanted, wanted[0]])
+    chosen = np.random.default_rng(count).permutation(count)[: 1 + count // 2]
+    some, exact = [before.copy(), now.copy()], weights[:, chosen] @ table[chosen] * c[1]
+    push_twice(c, table, weights, chosen, chosen.size, *some)
+    pairs.push_twice(c[0], c[1], table, weights[0], weights[1], chosen, chosen.size, before, now)
+    assert same([before, now], some)
+    assert np.allclose(now, some[1])
 
 
 @both
@@ -133,13 +139,18 @@ def test_what_is_near(points: int, dtype: Any) -> None:
         assert near(height, now, free, psi, got) == count
         assert (got[:count] == wanted[:count]).all()
         assert set(wanted[:count]) == set(np.flatnonzero((height > now) | (height > free) | (psi > 0.0)))
-        table, weights = numbers(points + 1, dtype, (5, room), (2, 8))
-        ahead = np.zeros((2, 2, room), dtype)
-        seen = [f(table, weights, 5, height, now, psi, ahead[i]) for i, f in enumerate((look_ahead, pairs.look_ahead))]
-        assert seen[0] == seen[1]
-        assert (ahead[0] == ahead[1]).all()
-        assert np.allclose(ahead[1], weights[:, :5] @ table, atol=1e-4)
-        assert seen[1] == bool(((height > now) | (height > ahead[1]).any(axis=0) | (psi > 0.0)).any())
+        few, weights = numbers(points + 1, dtype, (5, room), (2, room + 8))
+        few[:, points:] = 0.0
+        for table in (few, np.eye(points, room, dtype=dtype)):  # sums of few rows, and rows that are points
+            ahead, rank = np.zeros((2, 2, room), dtype), len(table)
+            seen = [
+                f(table, weights, points, height, now, psi, out)
+                for f, out in zip((look_ahead, pairs.look_ahead), ahead, strict=True)
+            ]
+            assert seen[0] == seen[1]
+            assert (ahead[0] == ahead[1]).all()
+            assert np.allclose(ahead[1], weights[:, :rank] @ table, atol=1e-4)
+            assert seen[1] == bool(((height > now) | (height > ahead[1]).any(axis=0) | (psi > 0.0)).any())
 
 
 @both

@@ -3,9 +3,14 @@
     F = R s + c,  s = D - W F      =>      x = (1 + r W r)^-1 (c / r + r D),  F = r x,  r = sqrt(R)
 
 with s = eta+ - eta- and D what s would be without force. The quadratised law F = a (2 psi + a s), psi+ = psi + a s has
-R = a^2 and c = 2 a psi; its energy is exact for every a (`contact.py`), so whatever the search for a leaves undone
-costs accuracy and no energy. A linear law's a is the secant that has psi+ = psi(middle of eta+ and eta), to which it is
-exact as long as the contact lasts; where it begins or ends, a follows s. Other laws take a from what is known before.
+R = a^2 and c = 2 a psi; its energy is exact for every a (`contact.py`), and so is that of any F >= 0 of which
+psi+^2 = psi^2 + F s. A linear law's a is the secant that has psi+ = psi(middle of eta+ and eta), to which it is exact
+as long as the contact lasts; where it begins or ends, a follows s, and R and c are those of the tangent there. Other
+laws take a from what is known before.
+
+F rises with s, so that F(s) and D - W F meet in one place. The search for it, by tangents, begins where each point
+would come to if it knew those before it only. Should it not be found, the points go one after the other, which costs
+accuracy and no energy.
 
 Points are solved at once up to MOST_AT_ONCE of them. More are several blocks, which go one after the other, forwards
 and backwards in turn, each with twice the effect of the earlier ones: the work still sums to F.D - F'WF. Blocks of
@@ -19,13 +24,12 @@ from typing import Any
 import numpy as np
 
 from engine.compiled import inlined
-from engine.physics.contact import LINEAR, ONSET, PLAIN, Law, half_gradient, met, raised
+from engine.physics.contact import LINEAR, ONSET, PLAIN, Law, half_gradient, linear, met, raised
 
 MOST_AT_ONCE = 24
-SEARCHES = 12  # seen: at most 7
+SEARCHES = 12  # seen: at most 9, in contacts of up to 1e9 N/m
 ROWS = 12  # of `work`, above its matrix:
 STEP, PSI, GAP, SLOPE, DRAG, GRADIENT, GAMMA, ROOT, KNOWN, FOUND, PIVOT, AFTER = range(ROWS)
-NONE, STRAIGHT, BENT = range(3)
 
 
 @inlined
@@ -35,7 +39,9 @@ def solve(law: Law, height: Any, response: Any, touch: Any, push: Any, work: Any
     push[k] is D, response W: of a string alone, or folded with whatever linear it is joined to. `work` is room for
     ROWS + n rows of n, n being the number of points or MOST_AT_ONCE.
     """
-    which, count, pushed = touch.pushed, reaching(law, height, touch, push, count), 0
+    which, pushed = touch.pushed, 0
+    if count > 1:
+        count = reaching(law, height, touch, push, count)
     if count == 1:
         k = which[0]
         force = one(law, height, response, touch, push[k], k)
@@ -103,22 +109,20 @@ def at_once(law: Law, height: Any, response: Any, touch: Any, push: Any, work: A
     if held(law, height, response, touch, push, work, first, size):
         return True
     begin(law, height, response, touch, push, work, first, size)
-    for search in range(SEARCHES):
-        gradients(law, work, size, search > 0 or law.rule == PLAIN)
+    for _ in range(SEARCHES):
+        gradients(law, work, size)
         solve_symmetric(response, touch, push, work, first, size)
-        lasting = True
         for i in range(size):
-            k, root, was = touch.pushed[first + i], work[ROOT, i], work[STEP, i]
+            root = work[ROOT, i]
             if root > law.zero:
                 s = (work[FOUND, i] - work[KNOWN, i]) / root
             else:
+                k = touch.pushed[first + i]
                 s = push[k]
                 for j in range(size):
                     s -= response[touch.pushed[first + j], k] * (work[ROOT, j] * work[FOUND, j])
-            which = regime(law, work, i, s)
-            lasting = lasting and which != BENT and which == regime(law, work, i, was)
             work[STEP, i] = s
-        if (lasting or search > 0) and accept(law, touch, work, first, size):
+        if accept(law, touch, work, first, size):
             return True
     return False
 
@@ -149,11 +153,18 @@ def held(law: Law, height: Any, response: Any, touch: Any, push: Any, work: Any,
 
 @inlined
 def begin(law: Law, height: Any, response: Any, touch: Any, push: Any, work: Any, first: Any, size: Any) -> None:
-    """What is known of every point of a block, and s as if it were alone and weightless."""
+    """What is known of every point of a block, and s as if it knew only the points before it; of other laws than the
+    linear one, as if it were alone and weightless."""
     for i in range(size):
         k = touch.pushed[first + i]
         eta, before, psi = height[k] - touch.now[k], height[k] - touch.before[k], touch.psi[k]
-        slope, gap, drag = law.slope[k], law.zero, law.zero
+        slope, gap, drag, s = law.slope[k], law.zero, law.zero, push[k]
+        if law.form == LINEAR and law.rule != PLAIN:
+            for j in range(i):
+                s -= response[touch.pushed[first + j], k] * work[FOUND, j]
+            force, _ = linear(law, slope, eta, before, s, psi, response[k, k])
+            work[FOUND, i] = force
+            s -= response[k, k] * force
         if law.rule == PLAIN:
             slope = slope * raised(eta, law) if eta > law.zero else law.zero
         elif psi > law.zero:
@@ -168,33 +179,13 @@ def begin(law: Law, height: Any, response: Any, touch: Any, push: Any, work: Any
             gap = max(-(eta + before), law.zero)
         else:
             slope = half_gradient(law, slope, eta, before, push[k], psi, response[k, k])
-        work[STEP, i], work[PSI, i], work[GAP, i], work[SLOPE, i], work[DRAG, i] = push[k], psi, gap, slope, drag
+        work[STEP, i], work[PSI, i], work[GAP, i], work[SLOPE, i], work[DRAG, i] = s, psi, gap, slope, drag
 
 
 @inlined
-def regime(law: Law, work: Any, i: Any, s: Any) -> Any:
-    """How the force of a point follows s where it is: not at all, in a straight line, or bent."""
-    psi, slope = work[PSI, i], work[SLOPE, i]
-    if law.rule == PLAIN:
-        return STRAIGHT
-    if psi <= law.zero:
-        if s <= work[GAP, i] or slope == law.zero:
-            return NONE
-        return STRAIGHT if work[GAP, i] == law.zero else BENT
-    if slope < law.zero:
-        return NONE if s >= law.zero else BENT
-    leaving = psi + slope * s < law.zero
-    if psi + psi + ((-psi / s if leaving else slope) + work[DRAG, i] + work[DRAG, i]) * s < law.zero:
-        return NONE
-    return BENT if leaving else STRAIGHT
-
-
-@inlined
-def gradients(law: Law, work: Any, size: Any, last: Any) -> None:
-    """a, gamma, root of R and c / root of every point, at its s.
-
-    While searching, R is the slope of a force that begins; in a last solve a^2 + 2 a gamma, as energy has it.
-    """
+def gradients(law: Law, work: Any, size: Any) -> None:
+    """a, gamma, root of R and c / root of every point, at its s: R = a^2 + 2 a gamma, but of a contact that begins the
+    slope of its force."""
     for i in range(size):
         psi, slope, s = work[PSI, i], work[SLOPE, i], work[STEP, i]
         a, gamma, root, known = slope, law.zero, law.zero, psi + psi
@@ -213,7 +204,7 @@ def gradients(law: Law, work: Any, size: Any, last: Any) -> None:
         elif s > work[GAP, i]:
             a *= (s - work[GAP, i]) / s
             root, known = a, law.zero
-            if not last and work[GAP, i] > law.zero:
+            if work[GAP, i] > law.zero:
                 root = np.sqrt((slope + slope) * a - a * a)
                 known = (a * a - root * root) * s / root
         else:
@@ -248,29 +239,47 @@ def solve_symmetric(response: Any, touch: Any, push: Any, work: Any, first: Any,
 
 @inlined
 def accept(law: Law, touch: Any, work: Any, first: Any, size: Any) -> Any:
-    """Forces and psi+ of what has been solved, unless a contact would pull by more than rounding."""
+    """Forces and psi+ of what has been solved, unless a contact would pull by more than rounding, or be missed."""
     for i in range(size):
-        psi, root, x = work[PSI, i], work[ROOT, i], work[FOUND, i]
+        psi, root, x, s, a = work[PSI, i], work[ROOT, i], work[FOUND, i], work[STEP, i], work[GRADIENT, i]
         after = psi
         if work[GAMMA, i] < law.zero:
-            after = min(max(psi + work[GRADIENT, i] * work[STEP, i], law.zero), psi)
-        if root > law.zero:
-            after = psi + work[GRADIENT, i] * ((x - work[KNOWN, i]) / root)
+            after = min(max(psi + a * s, law.zero), psi)
+        elif root > law.zero:
+            after = psi + a * s
             if law.rule != PLAIN:
-                leaving = psi > law.zero and work[GRADIENT, i] != work[SLOPE, i]
-                if x < law.zero or after < -law.slack * psi or (leaving and after > law.slack * psi):
+                if x < law.zero:
                     return False
-                if after <= (law.slack if leaving else law.grain) * psi:
-                    after = law.zero
+                if psi > law.zero:
+                    leaving = a != work[SLOPE, i]
+                    if after < -law.slack * psi or (leaving and after > law.slack * psi):
+                        return False
+                    if after <= (law.slack if leaving else law.grain) * psi:
+                        after = law.zero
+                elif s <= law.zero:
+                    return False
+                elif root != a:  # by its tangent: where psi+^2 = F s, there is an a of that energy
+                    after = np.sqrt(root * x * s)
+                    if abs(after - work[SLOPE, i] * (s - work[GAP, i])) > law.slack * after:
+                        return False
+        elif law.rule != PLAIN and missed(law, work, i, s):
+            return False
         work[AFTER, i] = after
     for i in range(size):
-        k, root, s = touch.pushed[first + i], work[ROOT, i], law.zero
+        k, root, s = touch.pushed[first + i], work[ROOT, i], work[STEP, i]
         force = root * work[FOUND, i]
         touch.force[k] = force if law.rule == PLAIN else max(force, law.zero)
         touch.psi[k] = work[AFTER, i]
         if work[GAMMA, i] < law.zero:
             touch.lost[0] += law.half * (work[PSI, i] - work[AFTER, i]) * (work[PSI, i] + work[AFTER, i])
         elif work[GAMMA, i] > law.zero and root > law.zero:
-            s = (work[FOUND, i] - work[KNOWN, i]) / root
             touch.lost[0] += work[GRADIENT, i] * work[GAMMA, i] * s * s
     return True
+
+
+@inlined
+def missed(law: Law, work: Any, i: Any, s: Any) -> Any:
+    """Whether a point that has been solved without force has one where it comes to."""
+    if work[PSI, i] > law.zero:
+        return s < law.zero and work[SLOPE, i] < law.zero
+    return s > work[GAP, i] and work[SLOPE, i] > law.zero

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from engine import elementwise
 from engine.compiled import inlined
-from engine.elementary import power
+from engine.elementary import power, power_of_normal
 from engine.errors import PhysicsError
 from engine.layout import Integers, Vector
 from engine.physics.barrier import ContactPoints
@@ -35,6 +35,7 @@ SPEED = 0.5  # m/s at which a contact is said to last so long
 
 # How eta^power is taken: pow() costs more than the rest of a contact, so common exponents go without.
 LINEAR, QUARTER, HALF, GENERAL = range(4)
+SHALLOWEST = 1e-30  # m: of a power; what is less deep is not in contact
 
 
 class Law(NamedTuple):
@@ -126,7 +127,7 @@ def raised(eta: Any, law: Law) -> Any:
         return np.sqrt(np.sqrt(eta))
     if law.form == HALF:
         return np.sqrt(eta)
-    return law.slope.dtype.type(power(eta, law.power))
+    return law.slope.dtype.type(power_of_normal(max(eta, SHALLOWEST), law.power))
 
 
 @inlined
@@ -150,19 +151,30 @@ def half_gradient(law: Law, slope: Any, eta: Any, eta_before: Any, push: Any, ps
         return law.zero
     if eta <= law.zero and push >= law.zero:
         return law.zero
-    # The largest gradient that leaves psi+ >= 0 (the root of psi+ = 0), written so that nothing cancels.
-    twice = psi + psi
-    reach = np.sqrt(push * push + response * twice * twice)
-    cap = twice / (reach - push) if push < law.zero else (reach + push) / (response * twice)
+    cap = largest(law, push, psi, response)
     if eta > law.zero:
         return min(slope * raised(eta, law), cap)
     return cap
 
 
 @inlined
+def largest(law: Law, push: Any, psi: Any, response: Any) -> Any:
+    """The largest a that leaves psi+ >= 0 (the root of psi+ = 0), of psi > 0; written so that nothing cancels."""
+    twice = psi + psi
+    reach = np.sqrt(push * push + response * twice * twice)
+    return twice / (reach - push) if push < law.zero else (reach + push) / (response * twice)
+
+
+@inlined
 def respond(law: Law, slope: Any, eta: Any, eta_before: Any, push: Any, psi: Any, response: Any) -> Any:
     """One point over one step: (force, psi+, energy lost to contact damping)."""
     a = half_gradient(law, slope, eta, eta_before, push, psi, response)
+    return given(law, a, eta, push, psi, response)
+
+
+@inlined
+def given(law: Law, a: Any, eta: Any, push: Any, psi: Any, response: Any) -> Any:
+    """The same where half the gradient is known."""
     if a == law.zero:
         return law.zero, psi, law.zero
     r = a * a

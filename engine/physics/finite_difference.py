@@ -222,8 +222,7 @@ def _surface(problem: Problem, points: ContactPoints, g: Grid, spots: Spots, rat
     obstacles = Spots(spots.node[:0], spots.two[:0]) if on_nodes else spots
     first = round(float(points.position[0]) / g.spacing) if on_nodes else 0
     two, response = obstacles.two.astype(dtype), (answer * shared(obstacles)).astype(dtype)
-    known = law._replace(form=contact.LINEAR, slope=law.slope[:0])
-    return Touchable(points.height.astype(dtype), law, known, dtype(answer), first, obstacles.node, two, response)
+    return Touchable(points.height.astype(dtype), law, dtype(answer), first, obstacles.node, two, response)
 
 
 def _meter(string: String, g: Grid, rate: float, dtype: Any) -> EnergyTerms:

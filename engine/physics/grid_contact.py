@@ -11,8 +11,8 @@ from engine.physics import contact
 from engine.physics.contact import Law, Touch
 from engine.physics.dispersion import REACH
 
-MANY_NODES = 8  # to take powers of at once
-SHALLOWEST = 1e-30  # m: of a power; what is less deep is not in contact
+FEW = 2  # nodes whose powers take no longer one by one
+AT_ONCE = 8
 
 
 class Touchable(NamedTuple):
@@ -20,7 +20,6 @@ class Touchable(NamedTuple):
 
     height: Vector
     law: Law
-    known: Law  # the same where psi' is known and stands in place of the slope
     answer: float  # displacement of a node per newton: Cc
     first_node: int
     obstacle_node: Integers  # empty over a barrier
@@ -45,64 +44,79 @@ def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any) -> Any:
     near = 0
     for k in range(height.size):
         touch.force[k] = zero
-        near |= (height[k] > now[k]) | (height[k] > after[k]) | (psi[k] > zero)
+        near += (height[k] > now[k]) | (height[k] > after[k]) | (psi[k] > zero)
     pressed = zero
     if not near:
         return pressed
-    if law.form == contact.GENERAL and height.size >= MANY_NODES and meet_many(surface, touch, x, y, w):
-        for k in range(height.size):
-            pressed += touch.force[k]
-        return pressed
+    powers = near > FEW and law.form == contact.GENERAL and law.rule == contact.SHIPPED
+    if powers:
+        find_powers(surface, touch, now, after)
     for k in range(height.size):
         b = height[k]
         if b > now[k] or b > after[k] or psi[k] > zero:
-            push = before[k] - after[k]
-            force, psi[k], lost = contact.respond(
-                law, law.slope[k], b - now[k], b - before[k], push, psi[k], surface.answer
-            )
+            eta, eta_before, push = b - now[k], b - before[k], before[k] - after[k]
+            if powers:
+                middle = middle_of(law, b, now[k], after[k])
+                a = gradient(law, touch.force[k], eta, middle, eta_before, push, psi[k], surface.answer)
+                force, psi[k], lost = contact.given(law, a, eta, push, psi[k], surface.answer)
+            else:
+                force, psi[k], lost = contact.respond(law, law.slope[k], eta, eta_before, push, psi[k], surface.answer)
             after[k] += surface.answer * force
             touch.force[k] = force
             touch.lost[0] += lost
             pressed += force
+        else:
+            touch.force[k] = zero
     return pressed
 
 
 @native
-def meet_many(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any) -> Any:
-    """The same where many nodes in a row are in contact, and whether they are; psi' of all is found at once.
+def find_powers(surface: Touchable, touch: Touch, now: Any, after: Any) -> None:
+    """Slope times the power that each node's contact takes, from the first that may touch to the last.
 
-    A power takes longer than the rest of a contact, and longer alone than among others.
+    A power takes longer than the rest of a contact, and longer alone than among others: whole vectors of them are
+    taken, of nodes that do not touch, too.
     """
-    law, known, height, psi = surface.law, surface.known, surface.height, touch.psi
-    start = surface.first_node + REACH
-    now, before, after = x[start:], y[start:], w[start:]
+    law, height, psi = surface.law, surface.height, touch.psi
     first, last = 0, height.size - 1
-    while first < last and psi[first] <= law.zero:
+    while first < last and height[first] <= now[first] and height[first] <= after[first] and psi[first] <= law.zero:
         first += 1
-    while last > first and psi[last] <= law.zero:
+    while last > first and height[last] <= now[last] and height[last] <= after[last] and psi[last] <= law.zero:
         last -= 1
-    if last - first < MANY_NODES:
-        return False
-    for k in range(first, last + 1):
-        raised = power_of_normal(max(height[k] - now[k], SHALLOWEST), law.power)
-        touch.force[k] = law.slope[k] * law.slope.dtype.type(raised)
-    for k in range(height.size):
-        b, slope = height[k], touch.force[k]
-        touch.force[k] = law.zero
-        if b > now[k] or b > after[k] or psi[k] > law.zero:
-            push = before[k] - after[k]
-            if psi[k] > law.zero:
-                force, psi[k], lost = contact.respond(
-                    known, slope, b - now[k], b - before[k], push, psi[k], surface.answer
-                )
-            else:
-                force, psi[k], lost = contact.respond(
-                    law, law.slope[k], b - now[k], b - before[k], push, psi[k], surface.answer
-                )
-            after[k] += surface.answer * force
-            touch.force[k] = force
-            touch.lost[0] += lost
-    return True
+    many = last - first + 1
+    if height.size >= AT_ONCE:
+        many = min((many + AT_ONCE - 1) // AT_ONCE * AT_ONCE, height.size)
+        first = min(first, height.size - many)
+    # Of slices the compiler knows that no index is below zero: it loads whole vectors.
+    height, now, after = height[first:], now[first:], after[first:]
+    slope, found = law.slope[first:], touch.force[first:]
+    for k in range(many):
+        eta, middle = height[k] - now[k], middle_of(law, height[k], now[k], after[k])
+        base = max(eta if eta > law.zero else middle, contact.SHALLOWEST)
+        found[k] = slope[k] * law.slope.dtype.type(power_of_normal(base, law.power))
+
+
+@inlined
+def middle_of(law: Law, height: Any, now: Any, after: Any) -> Any:
+    """How deep the string would be halfway through the step, without contact."""
+    return height - law.half * (now + after)
+
+
+@inlined
+def gradient(law: Law, steep: Any, eta: Any, middle: Any, eta_before: Any, push: Any, psi: Any, response: Any) -> Any:
+    """contact.half_gradient of a law whose slope times power is known."""
+    if psi <= law.zero:
+        if push <= law.zero:
+            return law.zero
+        if eta > law.zero:
+            return steep
+        if middle > law.zero and eta_before <= law.zero:
+            return law.secant * steep * middle / max(push, middle)
+        return law.zero
+    if eta <= law.zero and push >= law.zero:
+        return law.zero
+    cap = contact.largest(law, push, psi, response)
+    return min(steep, cap) if eta > law.zero else cap
 
 
 @inlined

@@ -353,7 +353,7 @@ def pass_by(c: Coefficients, s: State, force: Any, out: Any) -> None:
 @called_by_python
 def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
     """Advance force.size steps; out[t] has the pickups after step t, and what is carried. Allocates nothing."""
-    t, rank, points = 0, c.mix.shape[0], c.rest_psi.size
+    t, points = 0, c.rest_psi.size
     while t < force.size:
         first, end = 1 - (s.clock[0] & 1), 2
         if first == 0 and t + 1 < force.size:
@@ -363,7 +363,7 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
             one_step(c, s, force[t], first)
         busy = False
         if points:
-            busy = look_ahead(c.mix, s.both, rank, c.height, s.touch.now, s.touch.psi, s.free) or end - first == 1
+            busy = look_ahead(c.mix, s.both, points, c.height, s.touch.now, s.touch.psi, s.free) or end - first == 1
         if busy:
             for half in range(first, end):
                 if half == 1 and s.owed[0]:

@@ -180,7 +180,7 @@ def run_under_moving(c: modal.Coefficients, s: modal.State, at: Any, to: Any, le
     At an even pace to where it is to be, `left` steps from now; how far it is lifted then. The pass over the modes of
     a pair is one as ever, since it knows nothing of barriers: what contact does waits until the pair is over.
     """
-    t, rank = 0, c.mix.shape[0]
+    t = 0
     while t < force.size:
         first, end = 1 - (s.clock[0] & 1), 2
         if first == 0 and t + 1 < force.size:
@@ -188,7 +188,7 @@ def run_under_moving(c: modal.Coefficients, s: modal.State, at: Any, to: Any, le
         else:
             end = first + 1
             one_step(c, s, force[t], first)
-        look_ahead(c.mix, s.both, rank, c.height, s.touch.now, s.touch.psi, s.free)  # for the points
+        look_ahead(c.mix, s.both, c.rest_psi.size, c.height, s.touch.now, s.touch.psi, s.free)  # for the points
         for half in range(first, end):
             if half == 1 and s.owed[0]:
                 modal.come_after(c, s)

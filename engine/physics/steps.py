@@ -74,12 +74,19 @@ def one_step(c: Any, s: Any, force: Any, half: Any) -> None:
 
 @inlined
 def push_both(c: Any, s: Any, first: Any, second: Any) -> None:
-    """At the end of a pair: what contact in both its steps, weighed so on the rows, does to the modes."""
-    count = c.mix.shape[0]
+    """At the end of a pair: what contact in both its steps, weighed so on the rows, does to the modes.
+
+    Rows that nothing pushes are left out: points that are rows of their own, which a string has few of in contact.
+    """
+    which, count = s.touch.pushed, 0  # of use within a step only
+    for j in range(c.mix.shape[0]):
+        if first[j] != c.law.zero or second[j] != c.law.zero:
+            which[count] = j
+            count += 1
     if by_increments(s.even):
-        increments.push_twice(c.forward, c.backward, c.spread, c.rows, first, second, count, s.even, s.odd)
+        increments.push_twice(c.forward, c.backward, c.spread, c.rows, first, second, which, count, s.even, s.odd)
     else:
-        push_twice(c.forward, c.spread, c.rows, first, second, count, s.even, s.odd)
+        push_twice(c.forward, c.spread, c.rows, first, second, which, count, s.even, s.odd)
 
 
 @inlined

@@ -11,7 +11,7 @@ from engine.compiled import copy, entry, floats, inlined, integers, native, past
 from engine.layout import count_of, words_of
 from engine.opened import address, opener
 from engine.physics import finite_difference as fd
-from engine.physics.contact import LINEAR, force_of
+from engine.physics.contact import force_of
 from engine.physics.dispersion import FEW, MANY, REACH
 from engine.physics.grid import interpolate
 from engine.physics.grid_contact import Touchable, read_points
@@ -84,7 +84,6 @@ def consistent(string: GridParts, pickups: int, columns: int) -> bool:
         and c.surface.response.shape == t.weights.shape == (obstacles, obstacles)
         and min(s.touch.lost.size, s.clock.size) == 1
         and c.surface.law.form in range(4)
-        and (c.surface.known.form, c.surface.known.slope.size) == (LINEAR, 0)
     )
 
 

@@ -29,7 +29,7 @@ SCHEMES: dict[str, Callable[[LumpedCase, int], Array]] = {
     "the cap alone": ruled(capped),
     "with the secant on entering": ruled(entry_secant),
     "with the secant at onset": ruled(onset_secant),
-    "this engine's rule": lambda case, steps: mass(case, RATE, steps, EXPLICIT)(),
+    "cap and entry": lambda case, steps: mass(case, RATE, steps, EXPLICIT)(),
     "iterative, three-point": lambda case, steps: mass(case, RATE, steps, CONVERGED)(),
     "iterative, two-point": lambda case, steps: mass_halfway(case, RATE, steps, CONVERGED)(),
 }

@@ -88,8 +88,7 @@ def test_no_block_pulls_or_makes_energy(
 @settings(max_examples=200)
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 24), stiffness=st.floats(2.0, 6.0).map(lambda e: 10.0**e))
 def test_a_linear_contact_holds_what_its_middle_says(seed: int, count: int, stiffness: float) -> None:
-    """psi+ = psi((eta+ + eta)/2), of the points for which psi was so: exact while a contact lasts and as it ends; where
-    several begin, to what the search leaves, which the length of a contact takes off again."""
+    """psi+ = psi((eta+ + eta)/2), of points for which psi was so: as a contact begins, lasts and ends."""
     b = Block(seed, count, 1.0, stiffness, 0.0, SHIPPED, near=True)
     eta, before = b.height - b.touch.now, b.height - b.touch.before
     known = np.abs(b.psi - np.sqrt(stiffness) * np.clip(0.5 * (eta + before), 0.0, None)) <= 1e-12
@@ -99,6 +98,8 @@ def test_a_linear_contact_holds_what_its_middle_says(seed: int, count: int, stif
     size = np.sqrt(stiffness) * np.abs(b.push).max()
     lasting = known & (before_after > 0.0) & (b.touch.psi > 0.0)
     assert np.abs(b.touch.psi - middle)[lasting].max(initial=0.0) <= 1e-9 * size
+    beginning = known & (before_after == 0.0)
+    assert np.abs(b.touch.psi - middle)[beginning].max(initial=0.0) <= 1e-6 * size
     ending = known & (before_after > 0.0) & (b.touch.psi == 0.0) & ((eta > 0.0) | (before > 0.0))
     assert middle[ending].max(initial=0.0) <= 1e-5 * size
 
@@ -115,6 +116,48 @@ def test_one_point_by_itself_is_the_two_point_law(seed: int) -> None:
     phi = [0.5e5 * max(x, 0.0) ** 2 for x in (m, after)]
     if inside or b.psi[0] == 0.0:
         assert float(force[0]) * (after - m) == pytest.approx(phi[1] - phi[0], abs=1e-12 * (max(phi) + 1e-12))
+
+
+@called_by_python
+def at_once(law: Any, height: Any, response: Any, touch: Any, push: Any, work: Any, size: Any) -> Any:
+    return block.at_once(law, height, response, touch, push, work, 0, size)
+
+
+def meeting(b: Block, k: int, moved: float) -> tuple[float, float]:
+    """Force and s of a point that would move by `moved`, of a linear law: roots of quadratic equations (2.8)."""
+    a, psi, w = float(b.law.slope[k]), float(b.psi[k]), float(b.response[k, k])
+    if psi == 0.0:
+        gap = max(-float(2.0 * b.height[k] - b.touch.now[k] - b.touch.before[k]), 0.0)
+        if moved <= gap:
+            return 0.0, moved
+        s = max(np.roots([1.0 + a * a * w, -moved - 2.0 * a * a * w * gap, a * a * w * gap * gap]).real)
+        return (moved - s) / w, s
+    s = (moved - 2.0 * w * a * psi) / (1.0 + w * a * a)
+    if psi + a * s < 0.0:  # it ends: F s = -psi^2
+        s = min(np.roots([1.0, -moved, -w * psi * psi]))
+    return (moved - s) / w, s
+
+
+@pytest.mark.parametrize("stiffness", [1e3, 1e5, 1e7, 1e9])
+def test_a_block_is_where_forces_and_string_meet(stiffness: float) -> None:
+    """To what points come to that are solved one by one until none moves any more: there is one such place."""
+    for seed in range(25):
+        b = Block(seed, 2 + seed % 7, 1.0, stiffness, 0.0, SHIPPED, near=True)
+        inside = (b.height > b.touch.now) | (b.height > b.touch.before)
+        b.psi *= inside  # what is left of a contact that is over has a law of its own
+        b.touch.psi[:], count = b.psi, b.height.size
+        force = np.zeros(count)
+        for _ in range(20_000):
+            before = force.copy()
+            for k in range(count):
+                others = b.response[k] @ force - b.response[k, k] * force[k]
+                force[k] = meeting(b, k, float(b.push[k] - others))[0]
+            if np.abs(force - before).max() <= 1e-12 * np.abs(force).max(initial=0.0):
+                break
+        else:
+            raise AssertionError(f"seed {seed}: {np.abs(force - before).max()}")
+        assert at_once(b.law, b.height, b.response, b.touch, b.push.copy(), np.zeros((36, 24)), count), seed
+        assert np.abs(b.touch.force - force).max() <= 2e-5 * np.abs(force).max(initial=0.0), seed
 
 
 def test_blocks_go_one_after_the_other_where_there_are_many() -> None:

@@ -73,7 +73,7 @@ for module in (steps, pairs):
     module.advance = counted(module.advance, "entries", lambda *a: 3 * a[0].size)
     module.project = counted(module.project, "entries", lambda rows, y, out: rows.size)
 steps.push = counted(steps.push, "entries", lambda gain, rows, weights, count, y: count * y.size)
-steps.push_twice = counted(steps.push_twice, "entries", lambda *a: 2 * a[5] * a[6].size)
+steps.push_twice = counted(steps.push_twice, "entries", lambda *a: 2 * a[6] * a[7].size)
 fd.reach_far = counted(fd.reach_far, "far", lambda *a: a[2] - 1)
 plain, each = contact.respond, counted(contact.respond, "touching", lambda *a: 1)
 block.one = counted(block.one, "touching", lambda *a: 1)
