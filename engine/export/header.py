@@ -19,7 +19,9 @@ TYPES = {INT: "int32_t ", DOUBLE: "double ", None: "void "}
 # What a pointer points at, by the name it is given.
 POINTERS = {
     "memory": "jawari *",
+    "elder": "jawari *",
     "image": "const void *",
+    "values": "const double *",
     "message": "const uint8_t *",
     "left": "float *",
     "right": "float *",
