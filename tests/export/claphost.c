@@ -10,8 +10,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { IS_MIDI, IS_ON, IS_OFF, IS_EXPRESSION, IS_PARAMETER, IS_TUNING };
+enum { IS_MIDI, IS_ON, IS_OFF, IS_EXPRESSION, IS_PARAMETER, IS_TUNING, IS_PAUSE };
 struct row { int64_t frame; int32_t kind, number, channel, key; double value; };
 union any { struct head head; struct note note; struct expression expression; struct parameter parameter; struct midi midi; struct sysex sysex; };
 
@@ -141,6 +142,11 @@ static void keep(const struct factory *factory) /* its state, by another one of 
     other->destroy(other);
 }
 
+static void pause_for(int32_t milliseconds) /* before a block, for threads that have something to do */
+{
+    nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000}, NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const uint32_t sizes[] = {1, 64, 333, 0, 128, 1024, 5, 8192};
@@ -164,7 +170,7 @@ int main(int argc, char **argv)
     float *left = calloc(frames, 8), *right = left + frames, *first = NULL;
     struct sound none = {(float *[]){left, right}, NULL, 2, 0, 0};
     if (plugin->process(plugin, &(struct block){.frames = 1, .out = &none, .outs = 1}) != FAILED) return 8; /* not active */
-    if (plugin->activate(plugin, 12345.0, 1, 8192) || (audio = true, plugin->activate(plugin, atof(argv[2]), 1, 8192))) return 9;
+    if (plugin->activate(plugin, 1.0, 1, 8192) || (audio = true, plugin->activate(plugin, atof(argv[2]), 1, 8192))) return 9;
     audio = false;
     FILE *file = fopen(argv[3], "rb");
     static struct row rows[1 << 16];
@@ -182,8 +188,10 @@ int main(int argc, char **argv)
         memset(left, 0, (size_t)frames * 8);
         for (int turn = 0; now < frames; turn = (turn + 1) % 8) {
             uint32_t span = sizes[turn] < frames - now ? sizes[turn] : frames - now;
-            for (waiting = 0; next < all && rows[next].frame < now + span; next++)
-                told[waiting++] = event(&rows[next], (uint32_t)rows[next].frame - now);
+            for (waiting = 0; next < all && rows[next].frame < now + span; next++) {
+                if (rows[next].kind == IS_PAUSE) pause_for(rows[next].number);
+                else told[waiting++] = event(&rows[next], (uint32_t)rows[next].frame - now);
+            }
             float *here[] = {left + now, right + now};
             (guard_wrap ? guard_wrap(play) : play)(NULL, NULL, span, NULL, 0, here);
             now += span;
