@@ -58,6 +58,20 @@ static void serve(struct workbench *w)
     atomic_store(&w->stage, MADE);
 }
 
+static bool awaits(const struct workbench *w) /* whether that would do anything */
+{
+    int stage = atomic_load(&w->stage);
+    return pending(w) && (stage == VACANT || stage == MADE);
+}
+
+/* While nobody plays: have the instrument as it is wanted, at once; a design that waits is forgotten. */
+static void settle(struct workbench *w, jawari *playing)
+{
+    int stage = MADE;
+    atomic_compare_exchange_strong(&w->stage, &stage, VACANT);
+    if (pending(w)) design(w, playing);
+}
+
 /* The audio thread. */
 static void go_over(struct workbench *w, jawari **playing)
 {
@@ -80,14 +94,14 @@ static void go_over(struct workbench *w, jawari **playing)
 
 static void nap(void) { Sleep(3); }
 
-static DWORD WINAPI work(void *bench)
+static DWORD WINAPI labour(void *bench)
 {
     struct workbench *w = bench;
     for (; !atomic_load(&w->ended); nap()) serve(w);
     return 0;
 }
 
-static bool hire(struct workbench *w) { return (w->worker = CreateThread(NULL, 0, work, w, 0, NULL)) != NULL; }
+static bool hire(struct workbench *w) { return (w->worker = CreateThread(NULL, 0, labour, w, 0, NULL)) != NULL; }
 
 static void dismiss(struct workbench *w) { WaitForSingleObject(w->worker, INFINITE), CloseHandle(w->worker); }
 #else
@@ -96,7 +110,7 @@ static void dismiss(struct workbench *w) { WaitForSingleObject(w->worker, INFINI
 
 static void nap(void) { nanosleep(&(struct timespec){0, 3000000}, NULL); }
 
-static void *work(void *bench)
+static void *labour(void *bench)
 {
     struct workbench *w = bench;
     for (; !atomic_load(&w->ended); nap()) serve(w);
@@ -106,7 +120,7 @@ static void *work(void *bench)
 static bool hire(struct workbench *w)
 {
     pthread_t *thread = w->worker = malloc(sizeof *thread);
-    if (thread && !pthread_create(thread, NULL, work, w)) return true;
+    if (thread && !pthread_create(thread, NULL, labour, w)) return true;
     return free(thread), false;
 }
 
