@@ -96,7 +96,8 @@ static void move(struct played *p, uint32_t id, double value)
     if (!within(n, &value)) return;
     atomic_store(&p->value[n], value);
     atomic_store(&p->moved[n], true);
-    if (n >= DIALS && n < PROGRAM) want(&p->bench, n - DIALS, value);
+    bool own = fabs(value - dials[n].own) <= 1e-9 * (dials[n].high - dials[n].low); /* but for rounding */
+    if (n >= DIALS && n < PROGRAM) want(&p->bench, n - DIALS, own ? NAN : value);
     else atomic_store(&p->waits[n], true);
 }
 

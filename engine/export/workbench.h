@@ -20,7 +20,7 @@ struct workbench {
     _Atomic double wanted[DESIGNS + 1]; /* NAN: the preset's own */
     atomic_uint asked, granted; /* wishes */
     atomic_int stage;
-    atomic_bool ended;
+    atomic_bool ended, patient; /* who plays waits for designs, as for a bounce, which is the same each time then */
     bool employed;
     void *worker;
 };
@@ -58,18 +58,25 @@ static void serve(struct workbench *w)
     atomic_store(&w->stage, MADE);
 }
 
-static bool awaits(const struct workbench *w) /* whether that would do anything */
+static inline bool awaits(const struct workbench *w) /* whether that would do anything */
 {
     int stage = atomic_load(&w->stage);
     return pending(w) && (stage == VACANT || stage == MADE);
 }
 
 /* While nobody plays: have the instrument as it is wanted, at once; a design that waits is forgotten. */
-static void settle(struct workbench *w, jawari *playing)
+static inline void settle(struct workbench *w, jawari *playing)
 {
     int stage = MADE;
     atomic_compare_exchange_strong(&w->stage, &stage, VACANT);
     if (pending(w)) design(w, playing);
+}
+
+static void nap(void);
+
+static void wait_for(struct workbench *w)
+{
+    for (serve(w); pending(w) && atomic_load(&w->stage) == AT_WORK; serve(w)) nap();
 }
 
 /* The audio thread. */
@@ -77,6 +84,8 @@ static void go_over(struct workbench *w, jawari **playing)
 {
     int stage = atomic_load(&w->stage);
     if (stage == FADING && jawari_alone(*playing)) atomic_store(&w->stage, VACANT);
+    if (atomic_load(&w->patient)) wait_for(w);
+    stage = atomic_load(&w->stage);
     if (stage != MADE || !atomic_compare_exchange_strong(&w->stage, &stage, AT_WORK)) return;
     if (!jawari_follow(w->spare, *playing)) {
         atomic_store(&w->stage, MADE);
@@ -90,11 +99,14 @@ static void go_over(struct workbench *w, jawari **playing)
 /* --- a thread of its own, for whom hosts have none; it looks every few milliseconds, since who plays may wake nobody --- */
 
 #if defined(_WIN32)
-#include <windows.h>
+__declspec(dllimport) void *CreateThread(void *, size_t, unsigned long (*)(void *), void *, unsigned long, unsigned long *);
+__declspec(dllimport) unsigned long WaitForSingleObject(void *, unsigned long);
+__declspec(dllimport) int CloseHandle(void *);
+__declspec(dllimport) void Sleep(unsigned long); /* its own header has words that are in the way */
 
 static void nap(void) { Sleep(3); }
 
-static DWORD WINAPI labour(void *bench)
+static unsigned long labour(void *bench)
 {
     struct workbench *w = bench;
     for (; !atomic_load(&w->ended); nap()) serve(w);
@@ -103,7 +115,7 @@ static DWORD WINAPI labour(void *bench)
 
 static bool hire(struct workbench *w) { return (w->worker = CreateThread(NULL, 0, labour, w, 0, NULL)) != NULL; }
 
-static void dismiss(struct workbench *w) { WaitForSingleObject(w->worker, INFINITE), CloseHandle(w->worker); }
+static void dismiss(struct workbench *w) { WaitForSingleObject(w->worker, ~0ul), CloseHandle(w->worker); }
 #else
 #include <pthread.h>
 #include <time.h>

@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { IS_MIDI, IS_ON, IS_OFF, IS_EXPRESSION, IS_PARAMETER, IS_TUNING, IS_PAUSE };
 struct row { int64_t frame; int32_t kind, number, channel, key; double value; };
@@ -142,11 +141,6 @@ static void keep(const struct factory *factory) /* its state, by another one of 
     other->destroy(other);
 }
 
-static void pause_for(int32_t milliseconds) /* before a block, for threads that have something to do */
-{
-    nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000}, NULL);
-}
-
 int main(int argc, char **argv)
 {
     static const uint32_t sizes[] = {1, 64, 333, 0, 128, 1024, 5, 8192};
@@ -179,6 +173,8 @@ int main(int argc, char **argv)
     for (uint32_t n = 0; n < times; n++) {
         if (n % 2 == 0 && !plugin->activate(plugin, atof(argv[2]), 1, 8192)) return 30;
         if (plugin->activate(plugin, atof(argv[2]), 1, 8192)) return 31; /* it is */
+        const struct rendering *rendering = plugin->extension(plugin, RENDER);
+        if (rendering->in_time_only(plugin) || !rendering->set(plugin, n % 3 == 2 ? OFFLINE : 0)) return 34;
         audio = true;
         if (n % 2) plugin->reset(plugin);
         if (!plugin->start(plugin)) return 32;

@@ -207,6 +207,13 @@ static uint32_t late(const struct plugin *plugin)
     return own(plugin)->played.opened.instrument ? (uint32_t)jawari_latency(own(plugin)->played.opened.instrument) : 0;
 }
 
+static bool in_time_only(const struct plugin *plugin) { return (void)plugin, false; }
+
+static bool set_mode(const struct plugin *plugin, int32_t mode)
+{
+    return atomic_store(&own(plugin)->played.bench.patient, mode == OFFLINE), true;
+}
+
 static const void *extension(const struct plugin *plugin, const char *name)
 {
     static const struct audio_ports audio = {one_out, audio_get};
@@ -214,11 +221,13 @@ static const void *extension(const struct plugin *plugin, const char *name)
     static const struct parameters told = {dial_count, dial_get, dial_value, dial_to_text, dial_from_text, dial_flush};
     static const struct latency latency = {late};
     static const struct state state = {save, load};
+    static const struct rendering rendering = {in_time_only, set_mode};
     (void)plugin;
     if (!strcmp(name, AUDIO_PORTS)) return &audio;
     if (!strcmp(name, NOTE_PORTS)) return &notes;
     if (!strcmp(name, PARAMETERS)) return &told;
     if (!strcmp(name, LATENCY)) return &latency;
+    if (!strcmp(name, RENDER)) return &rendering;
     return strcmp(name, STATE) ? NULL : &state;
 }
 

@@ -309,12 +309,15 @@ static result takes(void *self, int32_t doubles) { return (void)self, doubles ? 
 
 static uint32_t latency(void *self) { return processor_own(self)->late; }
 
+enum { OFFLINE = 2 };
+
 static result setup(void *self, struct setup *wanted) /* memory is had here, since hosts ask for the latency next */
 {
     struct own *o = processor_own(self);
     if (o->running || wanted->doubles) return REFUSED;
     if (wanted->rate != o->rate) shut_played(&o->played);
     o->rate = wanted->rate;
+    atomic_store(&o->played.bench.patient, wanted->mode == OFFLINE);
     return ready(o) ? DONE : REFUSED;
 }
 
