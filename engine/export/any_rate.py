@@ -33,7 +33,7 @@ from engine.preset.rack import Rack
 from engine.synth import decimate
 from engine.synth.bank import FADE_TIME
 from engine.synth.instrument import Instrument
-from engine.synth.keyed import MOST_EARS, Plan
+from engine.synth.keyed import MOST_EARS, Blueprint
 from engine.synth.keys import BAND, tuned_to
 from engine.synth.memory import KEYS
 from engine.synth.recipes import OWNED, SHAPES, WORDS
@@ -183,8 +183,8 @@ class Unstrung:
         )  # fmt: skip
         inner = start + next(part.offset for part in fields_of(Bench) if part.name == "press")
         pressing = lay(arena, Press, inner, **press_sizes(self.points))
-        self._plan = arena.room(size_of(Plan))
-        planned = lay(arena, Plan, self._plan, **planned_as(self.preset))
+        self._plan = arena.room(size_of(Blueprint))
+        planned = lay(arena, Blueprint, self._plan, **planned_as(self.preset))
         block = arena.sealed()
         for own in (write, pressing, planned):
             own(block)
@@ -192,7 +192,7 @@ class Unstrung:
 
 
 def planned_as(preset: Preset) -> dict[str, Any]:
-    """By the fields of Plan."""
+    """By the fields of Blueprint."""
     problem, power = preset.problem, preset.tracking
     string, pluck, under = problem.string, problem.excitation, problem.barrier
     ears = np.zeros(MOST_EARS)

@@ -12,7 +12,7 @@ from math import pi
 
 from engine.errors import PhysicsError
 from engine.export.knobs import Dial, dials
-from engine.export.memory import Wish
+from engine.export.memory import Turnable
 from engine.layout import Rows, rows_of
 from engine.physics.barrier import Barrier, Obstacles, Polynomial, enough
 from engine.physics.excitation import EDGE
@@ -128,7 +128,7 @@ def number_of(dial: Dial) -> int:
     return PICKUP + int(dial.key.split(".")[1])
 
 
-def wishes(rack: Rack, shown: list[Dial]) -> Rows[Wish]:
+def wishes(rack: Rack, shown: list[Dial]) -> Rows[Turnable]:
     """The same for the design: a row for each part that has it."""
     wanted = [
         (dial.number, number, own)
@@ -137,7 +137,7 @@ def wishes(rack: Rack, shown: list[Dial]) -> Rows[Wish]:
         for own in owned(part.preset)
         if own.key == dial.key
     ]
-    made = rows_of(Wish, len(wanted))
+    made = rows_of(Turnable, len(wanted))
     for row, (number, part, own) in zip(made, wanted):
         row.parameter, row.part, row.what = number, part, own.slot
         row.low, row.high = own.span

@@ -14,7 +14,7 @@ from engine.export.designs import designed, wishes
 from engine.export.errors import ExportError
 from engine.export.folding import Folded, Folder, Numbers
 from engine.export.knobs import dials, rows
-from engine.export.memory import ANY, BASIS, CHECKED, HEAD, LAYOUT, MAGIC, PRIME, AtRate, Exported, Head, Wish
+from engine.export.memory import ANY, BASIS, CHECKED, HEAD, LAYOUT, MAGIC, PRIME, AtRate, Exported, Head, Turnable
 from engine.layout import Arena, Rows, lay, memory, rebuilt, rows_of, seen, size_of
 from engine.preset.rack import Rack
 from engine.synth import unfolding as u
@@ -89,7 +89,7 @@ def at_rest(rack: Rack, rate: float, keys: KeyRange, shown: bool) -> AtRest:
     """Of such an instrument at a sample rate; what will be addresses counts from its start."""
     made = [design_part(part, rate, 128, None, None, None, False) for part in rack.parts]
     within = [_within(one, keys) for one in made]
-    block, changing, places = _together(rack, rate, made, within, shown, rows_of(Wish, 0))
+    block, changing, places = _together(rack, rate, made, within, shown, rows_of(Turnable, 0))
     folder = Folder(block)
     for place, one in zip(places, made):
         folder.take(one, place, keys)
@@ -116,7 +116,7 @@ def _together(
     made: list[Instrument],
     blocks: list[NDArray[np.uint8]],
     shown: bool,
-    changed: Rows[Wish],
+    changed: Rows[Turnable],
 ) -> tuple[NDArray[np.uint8], NDArray[np.bool_], list[int]]:
     """A memory with instruments, whose blocks come first, and other blocks; which of it playing changes; the places."""
     seats = Seats.of(rack, rate)

@@ -14,7 +14,7 @@ from engine.opened import at
 from engine.physics.designing import Bench
 from engine.physics.pressed import Press
 from engine.synth import image
-from engine.synth.keyed import Plan
+from engine.synth.keyed import Blueprint
 from engine.synth.memory import MIXED, Desk
 from engine.synth.recipes import KeyRecipe, Made
 from engine.synth.unfolding import Column, Wire
@@ -76,7 +76,7 @@ class Knob:
 
 
 @record
-class Wish:
+class Turnable:
     """A parameter that a part is designed anew for."""
 
     parameter: int
@@ -96,7 +96,7 @@ class Exported:
     desk: int
     pictures: int  # a Capture of strings in motion, for whoever shows them, or 0
     knobs: Rows[Knob]
-    wishes: Rows[Wish]
+    wishes: Rows[Turnable]
     both: Singles = inside(2 * MIXED)  # left and right, side by side
 
 
@@ -105,5 +105,5 @@ HEAD = size_of(Head)
 CHECKED = next(part.offset for part in fields_of(Head) if part.name == "sections")  # bytes before what is summed up
 PRIME, BASIS = 0x100000001B3, 0x4BF29CE484222325  # FNV-1a's for 64 bits; the second without its highest one
 # Images are opened by code of the very sources that they were made with.
-_RECORDS = (Head, Exported, Knob, Wish, AtRate, Wire, Column, Desk, Made, KeyRecipe, Bench, Plan, Press)
+_RECORDS = (Head, Exported, Knob, Turnable, AtRate, Wire, Column, Desk, Made, KeyRecipe, Bench, Blueprint, Press)
 LAYOUT = int(fingerprint(*_RECORDS)[:8] + image.layout()[:4] + sources.digest()[:3], 16)

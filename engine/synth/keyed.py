@@ -1,7 +1,7 @@
 """The string of every key in compiled code: what keys.py makes of a preset's one string, operation by operation.
 
-A `Plan` is what the preset says, of which a player may have changed some; of a key come in only its pitch and the pitch
-that its string has by itself, which was found by ear (intonation.py) and stays, whatever is changed.
+A `Blueprint` is what the preset says, of which a player may have changed some. Of a key come in only its pitch and the
+one that its string has by itself, which was found by ear (intonation.py) and stays, whatever is changed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ PICKUP = 32  # and on
 
 
 @record
-class Plan:
+class Blueprint:
     """A preset's string and what plucks it, in SI units, beside what a bench has of them."""
 
     by_length: int  # how keys are reached; 0: by tension
@@ -81,11 +81,11 @@ class Plan:
     partials: Vector = inside(PARTIALS)
 
 
-plan_at = at(Plan)
+plan_at = at(Blueprint)
 
 
 @native
-def change(b: Bench, p: Plan, what: Any, value: Any) -> None:
+def change(b: Bench, p: Blueprint, what: Any, value: Any) -> None:
     """Have another value for what the preset says."""
     if what == HEIGHT:
         b.height = value
@@ -104,7 +104,7 @@ def change(b: Bench, p: Plan, what: Any, value: Any) -> None:
 
 
 @native
-def change_more(b: Bench, p: Plan, what: Any, value: Any) -> None:
+def change_more(b: Bench, p: Blueprint, what: Any, value: Any) -> None:
     """Of its losses, and of hands and ears."""
     if what == S0:
         b.s0 = value
@@ -143,7 +143,7 @@ def gamma(x: Any) -> Any:
 
 
 @native
-def settle_string(b: Bench, p: Plan) -> None:
+def settle_string(b: Bench, p: Blueprint) -> None:
     """What follows of the preset's own string (build._string)."""
     if p.tuned > 0.0:
         speed, wave = 2.0 * p.length * p.tuned, pi / p.length
@@ -155,7 +155,7 @@ def settle_string(b: Bench, p: Plan) -> None:
 
 
 @native
-def bring_to(b: Bench, p: Plan, key: Any, pitch: Any, own: Any) -> bool:
+def bring_to(b: Bench, p: Blueprint, key: Any, pitch: Any, own: Any) -> bool:
     """Bench and row for the string of a key (keys.of_key); not if there is none."""
     speed = np.sqrt(p.tension / b.density)
     stiff = pi * pi * b.stiffness / (p.tension * p.length * p.length)
@@ -195,7 +195,7 @@ def tightened(b: Bench, own: Any) -> bool:
 
 
 @native
-def shortened(b: Bench, p: Plan, own: Any) -> bool:
+def shortened(b: Bench, p: Blueprint, own: Any) -> bool:
     """keys._tuned by length, and keys.cut."""
     low, high, length = 1e-3, 1e3, 1.0
     wanted, squared = 2.0 * pi * own * (2.0 * pi * own), first_mode(b, length)
@@ -212,7 +212,7 @@ def shortened(b: Bench, p: Plan, own: Any) -> bool:
 
 
 @native
-def cut(b: Bench, p: Plan, end: Any) -> None:
+def cut(b: Bench, p: Blueprint, end: Any) -> None:
     """What is under a string of which that is the end."""
     if p.surface == POINTS:
         b.asked = 0
@@ -242,7 +242,7 @@ def first_mode(b: Bench, length: Any) -> Any:
 
 
 @native
-def bulges(b: Bench, p: Plan) -> Any:
+def bulges(b: Bench, p: Blueprint) -> Any:
     """barrier.bulges."""
     if b.surface == NOTHING or b.surface == POINTS:
         return 0.0

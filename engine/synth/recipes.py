@@ -24,7 +24,7 @@ from engine.physics.filling import fill, gap, give_at_rest
 from engine.synth import circuit, memory, modal_string, output, strips
 from engine.synth.decimate import Decimator
 from engine.synth.decimate import State as Filtered
-from engine.synth.keyed import Plan, bring_to, plan_at, settle_string
+from engine.synth.keyed import Blueprint, bring_to, plan_at, settle_string
 from engine.synth.memory import Machine, machine
 from engine.synth.modal_string import BLANK, ModalParts
 
@@ -211,7 +211,7 @@ def rounded(x: Any) -> Any:
 
 
 @native
-def string(m: Machine, b: Bench, p: Plan, r: KeyRecipe, top: Any, end: Any) -> Any:
+def string(m: Machine, b: Bench, p: Blueprint, r: KeyRecipe, top: Any, end: Any) -> Any:
     """Design the string of a key and put its arrays there, if it can sound; where the next one's go."""
     key = m.keys[r.key]
     if not bring_to(b, p, key, r.pitch, r.own):
