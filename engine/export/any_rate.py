@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.aligned import LINE
+from engine.export.designs import by_rule, largest
 from engine.layout import Arena, fields_of, lay, memory, size_of
 from engine.pairs import whole
 from engine.physics import contact
-from engine.physics.barrier import Barrier, Obstacles, bulges
+from engine.physics.barrier import Barrier, Obstacles
 from engine.physics.block import MOST_AT_ONCE
 from engine.physics.block import ROWS as WORK_ROWS
 from engine.physics.designing import Bench, heard_simply, profile, sizes
@@ -32,7 +33,8 @@ from engine.preset.rack import Rack
 from engine.synth import decimate
 from engine.synth.bank import FADE_TIME
 from engine.synth.instrument import Instrument
-from engine.synth.keys import BAND, preset_key
+from engine.synth.keyed import MOST_EARS, Blueprint
+from engine.synth.keys import BAND, tuned_to
 from engine.synth.memory import KEYS
 from engine.synth.recipes import OWNED, SHAPES, WORDS
 from engine.synth.strings import MODELS, KeyStrings, words_in
@@ -41,6 +43,7 @@ from engine.vectors import PADDING
 LONGEST_FILTER = decimate.CD_RATE  # Hz: no rate has a longer one
 MOST_POINTS = 128  # of a string that is designed so: tables grow as their square
 Numbers = tuple[float, ...]
+Sizes = tuple[int, int]  # modes, contact points
 
 
 def bound(rack: Rack) -> str:
@@ -95,23 +98,25 @@ class Unstrung:
 
     def __init__(self, whole_one: Instrument, keys: tuple[int, int], book: Recipes) -> None:
         self.preset, self._book = whole_one.preset, book
-        rate = whole_one.setup.sample_rate * whole_one.oversample
-        strung = {
-            number: made.problem
-            for number, hz in enumerate(whole_one.tuning.frequencies)
-            if keys[0] <= number <= keys[1] and (made := preset_key(self.preset, hz, rate).design) is not None
-        }
-        own = self._room_for(strung)
+        strung: dict[int, Sizes] = {}
+        recipes: list[Numbers] = []
+        for number, hz in enumerate(whole_one.tuning.frequencies):
+            if hz is None or not keys[0] <= number <= keys[1]:
+                continue
+            own = tuned_to(self.preset, hz)
+            if (most := largest(self.preset, own))[0]:
+                strung[number] = most
+                recipes.append((number, hz, own))
+        strings = self._room_for(strung)
         rows = whole_one.design.keys.copy()
         rows.ready, rows.gap = 0, inf
         setup = whole_one.setup._replace(sample_rate=LONGEST_FILTER)
-        empty = whole_one.design._replace(keys=rows, strings=own, resting=np.zeros_like(whole_one.design.resting))
+        empty = whole_one.design._replace(keys=rows, strings=strings, resting=np.zeros_like(whole_one.design.resting))
         self.instrument = Instrument.of(setup, empty)
         self.first = len(book.recipes)
-        for number, problem in strung.items():
-            book.recipes.append(self._recipe(number, problem))
-        self.bench = self._bench(strung)
-        self.room = own.block.size
+        book.recipes += recipes
+        self.bench = self._bench()
+        self.room = strings.block.size
 
     def block(self) -> NDArray[np.uint8]:
         """Its memory."""
@@ -131,17 +136,23 @@ class Unstrung:
             filters += [rate, one.latency, one.taps.size, *one.taps[0].tolist()]
         edge = circuit.edge if circuit else 0.0
         quality = circuit.quality if circuit and circuit.resonates else 0.0
-        places = (machine, bench, self.instrument.changing, self.room, self.first, self.first + self.count)
+        places = (
+            machine,
+            bench,
+            bench + self._plan,
+            self.instrument.changing,
+            self.room,
+            self.first,
+            self.first + self.count,
+        )
         return (*places, self._book.tell(filters), edge, quality, BAND, SMOOTHING, FADE_TIME)
 
-    def _room_for(self, strung: dict[int, Problem]) -> KeyStrings:
+    def _room_for(self, strung: dict[int, Sizes]) -> KeyStrings:
         """Keys' strings as large as they can be, all of zeros."""
         words, size = np.zeros((KEYS, words_in(MODELS["modal"])), np.int64), 0
         ears, bodies = len(self.preset.problem.pickups), len(on_body(self.preset.problem.pickups))
         self.count, self.modes, self.points = len(strung), 1, 0
-        for number, problem in strung.items():
-            found = _most_modes(problem)
-            points = problem.modal_points(found).height.size
+        for number, (found, points) in strung.items():
             self.modes, self.points = max(self.modes, found), max(self.points, points)
             extents = _extents(found + -found % PADDING, points, points, ears, bodies)
             for path, shape in SHAPES.items():
@@ -150,17 +161,8 @@ class Unstrung:
                 size += -(-8 * prod(large) // LINE) * LINE if path in OWNED else 0
         return KeyStrings(words, np.zeros(size, np.uint8))
 
-    def _recipe(self, number: int, problem: Problem) -> Numbers:
-        """Of a key."""
-        under, ears = problem.barrier, [pickup.at for pickup in problem.pickups]
-        if self.preset.tracking.hearing != 0.0 or not hasattr(self, "_ears"):
-            self._ears = self._book.tell(ears)
-        if isinstance(under, Barrier):
-            return (number, under.stop, bulges(under), under.points or 0, self._ears)
-        return (number, 0.0, 0.0, len(under.positions) if isinstance(under, Obstacles) else -1, self._ears)
-
-    def _bench(self, strung: dict[int, Problem]) -> NDArray[np.uint8]:
-        """With all that keys have in common."""
+    def _bench(self) -> NDArray[np.uint8]:
+        """With all that keys have in common; behind it the plan."""
         problem = self.preset.problem
         string, touch, under, pickups = problem.string, problem.contact, problem.barrier, problem.pickups
         kind, origin, numbers = profile(problem)
@@ -181,10 +183,37 @@ class Unstrung:
         )  # fmt: skip
         inner = start + next(part.offset for part in fields_of(Bench) if part.name == "press")
         pressing = lay(arena, Press, inner, **press_sizes(self.points))
+        self._plan = arena.room(size_of(Blueprint))
+        planned = lay(arena, Blueprint, self._plan, **planned_as(self.preset))
         block = arena.sealed()
-        write(block)
-        pressing(block)
+        for own in (write, pressing, planned):
+            own(block)
         return block
+
+
+def planned_as(preset: Preset) -> dict[str, Any]:
+    """By the fields of Blueprint."""
+    problem, power = preset.problem, preset.tracking
+    string, pluck, under = problem.string, problem.excitation, problem.barrier
+    ears = np.zeros(MOST_EARS)
+    ears[: len(problem.pickups)] = [pickup.at for pickup in problem.pickups]
+    points = len(under.positions) if isinstance(under, Obstacles) else (under.points or 0) if under else -1
+    return {
+        "by_length": preset.keys == "length",
+        "length": string.length,
+        "tension": string.tension,
+        "tuned": preset.tuned or 0.0,
+        "steel": by_rule(string),
+        "surface": profile(problem)[0],
+        "stop": under.stop if isinstance(under, Barrier) else 0.0,
+        "points": points,
+        "position": pluck.position,
+        "force": pluck.force,
+        "duration": pluck.duration,
+        "release": preset.release,
+        **{f"tracking_{word}": value for word, value in vars(power).items()},
+        "ears": ears,
+    }
 
 
 def _extents(room: int, rank: int, points: int, ears: int, bodies: int) -> dict[str, int]:

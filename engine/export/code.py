@@ -51,6 +51,6 @@ def _found(
 def kept(target: System) -> str:
     """The name under which it is in the cache: of these sources, beyond those of the engine's own module."""
     room = Path(__file__).parent
-    files = [*sorted(room.rglob("doors.py")), room / "memory.py", room.parent / "levels.py"]
+    files = [*sorted(room.rglob("doors.py")), room / "heirs.py", room / "memory.py", room.parent / "levels.py"]
     facts = b"".join(file.read_bytes() for file in files) + repr(target.processors).encode()
     return f"{fingerprint()}/export-{hashlib.sha256(facts).hexdigest()[:16]}-{target.name}"

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from engine import messages as midi
-from engine.compiled import DOUBLE, INT, POINTER, address_of, integers, native, octets, singles
+from engine.compiled import DOUBLE, INT, POINTER, address_of, floats, integers, native, octets, singles
 from engine.elementary import power
+from engine.export.heirs import alone, inherit, ready_for
 from engine.export.memory import (
     ANY,
     BASIS,
@@ -30,8 +31,10 @@ from engine.export.memory import (
     head,
 )
 from engine.opened import address
+from engine.physics.designing import bench_at
 from engine.preset.arguments import HIGHEST_RATE, LOWEST_RATE
 from engine.synth.control import stir
+from engine.synth.keyed import change, plan_at
 from engine.synth.memory import CHANNELS, MIXED, PARTS, desk, machine
 from engine.synth.mixing import play_together
 from engine.synth.mts import NOTHING, part, parts
@@ -96,7 +99,7 @@ def _copied(where: Any, image: Any, number: Any, begin: Any, end: Any, word: Any
     return word
 
 
-def _laid(where: Any, image: Any, number: Any, rate: Any) -> None:
+def _laid(where: Any, image: Any, number: Any, rate: Any, values: Any) -> None:
     """All of a memory, what playing does not change as well."""
     h = head(image)
     section = h.sections[number]
@@ -111,8 +114,21 @@ def _laid(where: Any, image: Any, number: Any, rate: Any) -> None:
         c = h.columns[n]
         unfold(where, h.wires[c.wire if c.kind < COPY else 0], c)
     if section.rate == ANY:
+        change_all(where, image, values)
         designed(where, image, rate)
         kept(where, image, number, True)
+
+
+def _change_all(where: Any, image: Any, values: Any) -> None:
+    """Before a design: have the values at an address, if there are any, for what the presets say."""
+    h, wishes = head(image), exported(where).wishes
+    for n in range(wishes.size if values else 0):
+        wish = wishes[n]
+        value = floats(values, wish.parameter + 1)[wish.parameter]
+        if abs(value) < 1e30:
+            made = h.made[wish.part]
+            bench, plan = bench_at(where + made.bench), plan_at(where + made.plan)
+            change(bench, plan, wish.what, min(max(value, wish.low), wish.high))
 
 
 def _designed(where: Any, image: Any, rate: Any) -> None:
@@ -156,7 +172,7 @@ def _tuned(d: Any, frame: Any, data: Any) -> Any:
 
 summed, searched, copied = native(_summed), native(_searched), native(_copied)
 filled, laid, tuned = native(_filled), native(_laid), native(_tuned)
-designed, kept = native(_designed), native(_kept)
+designed, kept, change_all = native(_designed), native(_kept), native(_change_all)
 
 
 def size(image: Any, count: Any, rate: Any) -> Any:
@@ -176,8 +192,37 @@ def open_in(memory: Any, image: Any, count: Any, rate: Any) -> Any:
         return found
     if where == 0 or where & 63:
         return MISPLACED
-    laid(where, there, found, rate)
+    laid(where, there, found, rate, 0)
     return 0
+
+
+def redesign(memory: Any, image: Any, count: Any, rate: Any, values: Any) -> Any:
+    """The same with other values of what an instrument is designed for, by their numbers; of what is no number the
+    preset's own. It takes its time: not for an audio thread."""
+    where, there = address_of(memory), address_of(image)
+    found = searched(there, count, rate)
+    if found < 0:
+        return found
+    if where == 0 or where & 63:
+        return MISPLACED
+    laid(where, there, found, rate, address_of(values))
+    return 0
+
+
+def follow(memory: Any, elder: Any) -> Any:
+    """Have an instrument that nobody has played go on where its elder, of the same image and rate, is now: play it from
+    now on, and the elder no more. 0 if that has to wait, for a strummed chord, or for jawari_alone of the elder."""
+    where, before = address_of(memory), address_of(elder)
+    d, e = desk(where + exported(where).desk), desk(before + exported(before).desk)
+    if not alone(before) or not ready_for(d, e):
+        return 0
+    inherit(d, e)
+    return 1
+
+
+def is_alone(memory: Any) -> Any:
+    """Whether nothing is heard any more of the elder that it followed, so that the elder's memory is free."""
+    return alone(address_of(memory))
 
 
 def reset(memory: Any) -> None:
@@ -268,6 +313,9 @@ def run(memory: Any, frames: Any, left: Any, right: Any) -> None:
 DOORS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], Any]] = {
     "jawari_size": (size, (POINTER, INT, DOUBLE), INT),
     "jawari_open": (open_in, (POINTER, POINTER, INT, DOUBLE), INT),
+    "jawari_redesign": (redesign, (POINTER, POINTER, INT, DOUBLE, POINTER), INT),
+    "jawari_follow": (follow, (POINTER, POINTER), INT),
+    "jawari_alone": (is_alone, (POINTER,), INT),
     "jawari_reset": (reset, (POINTER,), None),
     "jawari_latency": (latency, (POINTER,), INT),
     "jawari_send": (send, (POINTER, INT, POINTER, INT), INT),

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.compiled import DOUBLE, INT, POINTER
 from engine.export import memory
+from engine.export.designs import designed
 from engine.export.doors import DOORS, LEVEL
 from engine.export.knobs import Dial
 from engine.preset.rack import Rack
@@ -19,7 +20,9 @@ TYPES = {INT: "int32_t ", DOUBLE: "double ", None: "void "}
 # What a pointer points at, by the name it is given.
 POINTERS = {
     "memory": "jawari *",
+    "elder": "jawari *",
     "image": "const void *",
+    "values": "const double *",
     "message": "const uint8_t *",
     "left": "float *",
     "right": "float *",
@@ -37,7 +40,9 @@ LEVEL_SAYS = (
 ABOUT = f"""An instrument of Jawari {VERSION} without anything around it. Give jawari_open so much memory as
 jawari_size says, at an address that is a multiple of 64; the image must stay where it is for as long as the
 instrument is used. Nothing is allocated, no system is called, no lock is taken: jawari_send and jawari_run may be
-called on an audio thread. An instrument is one thread's at a time; as many as wanted may play at once. Messages are
+called on an audio thread. An instrument is one thread's at a time; as many as wanted may play at once. While one
+plays, another thread may design it with other values in a second memory of that size, by jawari_redesign; then, between
+two blocks, jawari_follow has that one go on, and the first one's memory is free once jawari_alone says so. Messages are
 sent in the order of their frames, which count from the next one to be rendered. What comes out is not limited to full
 scale."""
 
@@ -75,7 +80,14 @@ def _tables(rack: Rack, dials: Sequence[Dial], rates: Sequence[float]) -> Iterat
     yield f"#define JAWARI_PARTS {{{', '.join(quoted(part.preset.name) for part in rack.parts)}}}"
     yield ""
     yield "/* Parameters, for jawari_turn: number, key, name, unit, least, most, and what each is at first. */"
-    yield "#define JAWARI_PARAMETERS(X) \\"
+    yield from _table("JAWARI_PARAMETERS", dials)
+    yield ""
+    yield "/* The same of those that jawari_redesign has values for: an array of them all, by these numbers. */"
+    yield from _table("JAWARI_DESIGNS", [] if rates else designed(rack))
+
+
+def _table(name: str, dials: Sequence[Dial]) -> Iterator[str]:
+    yield f"#define {name}(X) \\"
     for dial in dials:
         words = ", ".join(quoted(text) for text in (dial.key, dial.name, dial.unit))
         yield f"    X({dial.number}, {words}, {dial.low!r}, {dial.high!r}, {dial.own!r}) \\"

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.export.any_rate import LONGEST_FILTER, Recipes, Unstrung
+from engine.export.designs import designed, wishes
 from engine.export.errors import ExportError
 from engine.export.folding import Folded, Folder, Numbers
 from engine.export.knobs import dials, rows
-from engine.export.memory import ANY, BASIS, CHECKED, HEAD, LAYOUT, MAGIC, PRIME, AtRate, Exported, Head
+from engine.export.memory import ANY, BASIS, CHECKED, HEAD, LAYOUT, MAGIC, PRIME, AtRate, Exported, Head, Turnable
 from engine.layout import Arena, Rows, lay, memory, rebuilt, rows_of, seen, size_of
 from engine.preset.rack import Rack
 from engine.synth import unfolding as u
@@ -87,7 +88,8 @@ class AtRest(NamedTuple):
 def at_rest(rack: Rack, rate: float, keys: KeyRange, shown: bool) -> AtRest:
     """Of such an instrument at a sample rate; what will be addresses counts from its start."""
     made = [design_part(part, rate, 128, None, None, None, False) for part in rack.parts]
-    block, changing, places = _together(rack, rate, made, [_within(one, keys) for one in made], shown)
+    within = [_within(one, keys) for one in made]
+    block, changing, places = _together(rack, rate, made, within, shown, rows_of(Turnable, 0))
     folder = Folder(block)
     for place, one in zip(places, made):
         folder.take(one, place, keys)
@@ -100,7 +102,8 @@ def unstrung(rack: Rack, keys: KeyRange, shown: bool, book: Recipes) -> AtRest:
     parts = [Unstrung(one, keys, book) for one in whole]
     made, benches = [one.instrument for one in parts], [one.bench for one in parts]
     blocks = [one.block() for one in parts]
-    block, changing, places = _together(rack, LONGEST_FILTER, made, [*blocks, *benches], shown)
+    changed = wishes(rack, designed(rack))
+    block, changing, places = _together(rack, LONGEST_FILTER, made, [*blocks, *benches], shown, changed)
     for part, machine, bench in zip(parts, places, places[len(parts) :]):
         book.made.append(part.made(machine, bench))
         changing[bench // 8 : (bench + part.bench.size) // 8] = False
@@ -108,7 +111,12 @@ def unstrung(rack: Rack, keys: KeyRange, shown: bool, book: Recipes) -> AtRest:
 
 
 def _together(
-    rack: Rack, rate: float, made: list[Instrument], blocks: list[NDArray[np.uint8]], shown: bool
+    rack: Rack,
+    rate: float,
+    made: list[Instrument],
+    blocks: list[NDArray[np.uint8]],
+    shown: bool,
+    changed: Rows[Turnable],
 ) -> tuple[NDArray[np.uint8], NDArray[np.bool_], list[int]]:
     """A memory with instruments, whose blocks come first, and other blocks; which of it playing changes; the places."""
     seats = Seats.of(rack, rate)
@@ -121,6 +129,7 @@ def _together(
     places = [arena.place(one) for one in blocks]
     pictures = arena.place(darkroom()) if shown else 0
     facts = {"latency": seats.latency or 0, "desk": desk, "pictures": pictures, "knobs": rows(rack, dials(rack))}
+    facts["wishes"] = changed
     write = lay(arena, Exported, start, **facts)
     block = arena.sealed()
     write(block)

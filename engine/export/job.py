@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.export.code import renderer
+from engine.export.designs import designed
 from engine.export.image import ALL_KEYS, KeyRange, image
 from engine.export.knobs import Dial, dials
 from engine.export.targets import System
@@ -37,6 +38,11 @@ class Export:
     def dials(self) -> list[Dial]:
         """What can be moved."""
         return dials(self.rack)
+
+    @cached_property
+    def designs(self) -> list[Dial]:
+        """What it can be designed anew for."""
+        return [] if self.rates else designed(self.rack)
 
     @property
     def at(self) -> str:
@@ -90,8 +96,8 @@ def licence() -> str:
     return next(place for place in places if place.is_file()).read_text(encoding="utf-8")
 
 
-def described(order: Export) -> str:
-    """What the READMEs of all formats say: sound, rates, parameters."""
+def described(order: Export, chosen_by_midi: bool = True) -> str:
+    """What the READMEs of all formats say: sound, rates, parameters, and whether MIDI chooses programs."""
     rack = order.rack
     lines = ["## What is in it", ""]
     for number, part in enumerate(rack.parts):
@@ -108,12 +114,18 @@ def described(order: Export) -> str:
         "| parameter | unit | from | to | at first | does |",
     ]
     lines += ["|---|---|---|---|---|---|"]
-    for dial in order.dials:
+    for dial in (*order.dials, *order.designs):
         row = (dial.name, dial.unit, f"{dial.low:g}", f"{dial.high:g}", f"{dial.own:g}", dial.effect)
         lines.append(f"| {' | '.join(row)} |")
+    if order.designs:
+        names = " to ".join(dict.fromkeys((order.designs[0].name, order.designs[-1].name)))
+        lines += ["", f"{names}: for these all strings are designed anew, in some ten milliseconds, by another thread"]
+        lines += ["than the one that plays, and what sounds rings on; of a knob that moves the newest value counts."]
+        lines += ["Keys stay as loud and as tuned as they were exported."]
     wired = sorted({f"{c.source} moves {c.to}" for part in rack.parts for c in part.preset.controllers})
     others = "".join(f"; {wire}" for wire in wired)
-    lines += ["", f"By MIDI: notes, pitch wheel, pedals, volume, expression, pan, MPE, program changes{others}."]
+    heard = "notes, pitch wheel, pedals, volume, expression, pan, MPE" + ", program changes" * chosen_by_midi
+    lines += ["", f"By MIDI: {heard}{others}."]
     return "\n".join(lines)
 
 

@@ -56,5 +56,5 @@ def _only(target: System, folder: Path, symbols: str) -> list[str]:
         return []  # on Windows nothing is but what says so; on macOS a library's names are its own, seen or not
     words = folder / "seen.map"
     words.write_text(f"{{ global: {symbols}; local: *; }};\n", encoding="ascii")
-    # Where a library lies is asked of libdl, which newer C libraries have within them.
-    return [f"-Wl,--version-script={words}", "-lm", "-Wl,--as-needed", "-ldl"]
+    # Where a library lies is asked of libdl, threads are libpthread's; newer C libraries have both within them.
+    return [f"-Wl,--version-script={words}", "-lm", "-Wl,--as-needed", "-ldl", "-lpthread"]

@@ -14,6 +14,7 @@ from engine.opened import at
 from engine.physics.designing import Bench
 from engine.physics.pressed import Press
 from engine.synth import image
+from engine.synth.keyed import Blueprint
 from engine.synth.memory import MIXED, Desk
 from engine.synth.recipes import KeyRecipe, Made
 from engine.synth.unfolding import Column, Wire
@@ -75,6 +76,17 @@ class Knob:
 
 
 @record
+class Turnable:
+    """A parameter that a part is designed anew for."""
+
+    parameter: int
+    part: int
+    what: int  # of synth/keyed.py
+    low: float
+    high: float
+
+
+@record
 class Exported:
     """An instrument that was opened. Places within its memory count from its start."""
 
@@ -84,6 +96,7 @@ class Exported:
     desk: int
     pictures: int  # a Capture of strings in motion, for whoever shows them, or 0
     knobs: Rows[Knob]
+    wishes: Rows[Turnable]
     both: Singles = inside(2 * MIXED)  # left and right, side by side
 
 
@@ -92,5 +105,5 @@ HEAD = size_of(Head)
 CHECKED = next(part.offset for part in fields_of(Head) if part.name == "sections")  # bytes before what is summed up
 PRIME, BASIS = 0x100000001B3, 0x4BF29CE484222325  # FNV-1a's for 64 bits; the second without its highest one
 # Images are opened by code of the very sources that they were made with.
-_RECORDS = (Head, Exported, Knob, AtRate, Wire, Column, Desk, Made, KeyRecipe, Bench, Press)
+_RECORDS = (Head, Exported, Knob, Turnable, AtRate, Wire, Column, Desk, Made, KeyRecipe, Bench, Blueprint, Press)
 LAYOUT = int(fingerprint(*_RECORDS)[:8] + image.layout()[:4] + sources.digest()[:3], 16)

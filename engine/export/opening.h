@@ -9,6 +9,8 @@
 struct opened {
     jawari *instrument; /* NULL: there is none */
     void *memory, *image;
+    int32_t bytes, size; /* of the image, of the memory */
+    double rate;
 };
 
 static void *content(const char *path, int32_t *bytes)
@@ -33,7 +35,7 @@ static void shut(struct opened *o)
 {
     free(o->memory);
     free(o->image);
-    *o = (struct opened){NULL, NULL, NULL};
+    *o = (struct opened){NULL, NULL, NULL, 0, 0, 0.0};
 }
 
 /* Whether an instrument for this rate was opened; if not, `name` says why, on the error output. */
@@ -46,6 +48,7 @@ static int open_beside(struct opened *o, const char *folder, double rate, const 
     int32_t size = o->image ? jawari_size(o->image, bytes, rate) : JAWARI_DAMAGED;
     if (size > 0 && (o->memory = malloc((size_t)size + 63))) {
         o->instrument = (jawari *)(((uintptr_t)o->memory + 63) & ~(uintptr_t)63);
+        o->bytes = bytes, o->size = size, o->rate = rate;
         size = jawari_open(o->instrument, o->image, bytes, rate);
         if (!size) return 1;
     }

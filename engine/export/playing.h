@@ -1,18 +1,17 @@
 /* What plugins have in common that hear parameters and notes one by one: parameters that anybody moves, their state, a
    block that is rendered piece by piece, and notes on channels of their own, so that what is said of one moves no other.
-   Needs jawari.h and shape.h, which has the parameters' numbers and how many parts a program may choose. */
+   Needs jawari.h and shape.h, which has the parameters' numbers, of how many there are designs, and how many parts a
+   program may choose. */
 
 #ifndef PLAYING_H
 #define PLAYING_H
 
-#include "opening.h"
+#include "workbench.h"
 
-#include <math.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <string.h>
 
-enum { PROGRAM = DIALS, APART = DIALS + (PARTS > 1), ALL = APART + SWITCHES };
+/* First what moves, then what designs are made for, the program, a switch. */
+enum { PROGRAM = DIALS + DESIGNS, APART = PROGRAM + (PARTS > 1), ALL = APART + SWITCHES };
 enum { MEMBERS = 15, HELD = 64, RANGE = 48 }; /* channels of the zone, notes that are remembered, semitones of a bend */
 enum { LONGEST = 1024 }; /* bytes of a message: what tunes all keys has about half as many */
 enum { MOST_ROWS = 256 }; /* of a state */
@@ -21,6 +20,7 @@ static const uint32_t ids[] = IDS;
 static const struct { const char *name, *unit; double low, high, own; } dials[ALL + 1] = {
 #define DIAL(number, key, name, unit, low, high, own) {name, unit, low, high, own},
     JAWARI_PARAMETERS(DIAL)
+    JAWARI_DESIGNS(DIAL)
 #if PARTS > 1
     {"Program", "", FIRST_PROGRAM < 0 ? -1 : 0, PARTS - 1, FIRST_PROGRAM},
 #endif
@@ -36,6 +36,7 @@ struct held { struct address note; uint8_t member; }; /* a member of 0: nobody *
 
 struct played {
     struct opened opened;
+    struct workbench bench;
     _Atomic double value[ALL + 1];
     atomic_bool moved[ALL + 1], waits[ALL + 1]; /* by anybody; and not yet heard by the renderer */
     struct held held[HELD];
@@ -46,6 +47,20 @@ struct played {
 static void untouched(struct played *p)
 {
     for (int n = 0; n < ALL; n++) atomic_store(&p->value[n], dials[n].own);
+    sweep(&p->bench);
+}
+
+static bool open_played(struct played *p, const char *folder, double rate)
+{
+    if (!open_beside(&p->opened, folder, rate, ID, RATES)) return false;
+    furnish(&p->bench, &p->opened, true);
+    return true;
+}
+
+static void shut_played(struct played *p)
+{
+    clear_away(&p->bench);
+    shut(&p->opened);
 }
 
 static void begin(struct played *p) /* as after opening: what was moved is moved again */
@@ -58,7 +73,7 @@ static void begin(struct played *p) /* as after opening: what was moved is moved
 
 /* --- parameters ------------------------------------------------------------------------------------------------------- */
 
-static uint32_t id_of(int n) { return n < DIALS ? ids[n] : PROGRAM_ID + (uint32_t)(n == APART); }
+static uint32_t id_of(int n) { return n < PROGRAM ? ids[n] : PROGRAM_ID + (uint32_t)(n == APART); }
 
 static int place(uint32_t id)
 {
@@ -81,16 +96,19 @@ static void move(struct played *p, uint32_t id, double value)
     if (!within(n, &value)) return;
     atomic_store(&p->value[n], value);
     atomic_store(&p->moved[n], true);
-    atomic_store(&p->waits[n], true);
+    bool own = fabs(value - dials[n].own) <= 1e-9 * (dials[n].high - dials[n].low); /* but for rounding */
+    if (n >= DIALS && n < PROGRAM) want(&p->bench, n - DIALS, own ? NAN : value);
+    else atomic_store(&p->waits[n], true);
 }
 
 static void hear(struct played *p)
 {
+    if (DESIGNS) go_over(&p->bench, &p->opened.instrument);
     for (int n = 0; n < ALL; n++) {
         if (!atomic_exchange(&p->waits[n], false)) continue;
         double value = atomic_load(&p->value[n]);
         if (n < DIALS) jawari_turn(p->opened.instrument, n, value);
-        else if (n < APART && value > -0.5) jawari_take(p->opened.instrument, (int32_t)(value + 0.5));
+        else if (n >= PROGRAM && n < APART && value > -0.5) jawari_take(p->opened.instrument, (int32_t)(value + 0.5));
     }
 }
 
@@ -100,7 +118,7 @@ static bool to_text(int n, double value, char *text, uint32_t room)
 {
     if (!within(n, &value)) return false;
     if (n >= APART) return snprintf(text, room, "%s", value > 0.5 ? "On" : "Off"), true;
-    if (n >= DIALS) return snprintf(text, room, "%s", value < -0.5 ? "As the rack has it" : parts[(int)(value + 0.5)]), true;
+    if (n >= PROGRAM) return snprintf(text, room, "%s", value < -0.5 ? "As the rack has it" : parts[(int)(value + 0.5)]), true;
     const char *unit = dials[n].unit, *milli = thousand(unit) > 1.0 ? "m" : "";
     return snprintf(text, room, "%.4g%s%s%s", value * thousand(unit), *unit ? " " : "", milli, unit), true;
 }

@@ -219,7 +219,7 @@ def enough(b: Bench) -> Any:
     count = int(wanted)
     if count < wanted:
         count += 1
-    return min(max(1, count), barrier.MOST)
+    return min(max(1, count), barrier.MOST, int(np.sqrt(b.triangle.size)))  # there is no room for more
 
 
 @native

@@ -26,6 +26,7 @@ from engine.preset.overrides import PLACE, Overrides, apply_overrides
 from engine.preset.playing import HEARD, Controller, Tracking, Velocity
 from engine.preset.room import Room
 from engine.preset.schema import TABLE
+from engine.preset.scope import Scope, parts
 from engine.preset.strum import Strum
 from engine.preset.tuning import Tuning, load_tuning
 from engine.reading import MIDI_SUFFIXES, read_text
@@ -60,6 +61,7 @@ class Preset:
     intonation: str = HEARD  # what is brought to the pitch
     bend: float = 0.0  # cents by which all strings sound higher
     strum: Strum | None = None  # how a hand strikes chords; None: as keys come
+    tuned: float | None = None  # the pitch (Hz) that its string's tension follows from, if that was not given
 
     def __repr__(self) -> str:
         s = self.problem.string
@@ -103,6 +105,7 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
     for doubt in values.doubts:
         warnings.warn(doubt, PhysicsWarning, stacklevel=3)
     assert problem is not None  # there was nothing to complain about
+    own = Scope(values, parts(values)[0])
     preset = Preset(
         name=values["name"],
         about=values["about"],
@@ -129,6 +132,7 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
         intonation=values["intonation"],
         bend=values["bend"],
         strum=_strum(values),
+        tuned=own["string.tuned"] if own.given("string.tuned") else None,
     )
     return preset, values
 

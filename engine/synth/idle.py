@@ -59,6 +59,13 @@ def adopt(address: Any, clock: Any, other: Any) -> Any:
     if m.idle == 0:
         return 0
     m.clock = clock
+    hear_of(m, theirs)
+    return 1
+
+
+@native
+def hear_of(m: Machine, theirs: Machine) -> None:
+    """All that another one was told."""
     for c in range(CHANNELS):
         mine, told = m.channels[c], theirs.channels[c]
         mine.bend, mine.range, mine.manager, mine.strip = told.bend, told.range, told.manager, told.strip
@@ -66,4 +73,3 @@ def adopt(address: Any, clock: Any, other: Any) -> Any:
             mine.position[number] = told.position[number]
     copy(theirs.tuned, m.tuned)
     strips.choose_path(m)
-    return 1

@@ -22,14 +22,13 @@ from engine.preset.playing import HEARD, Tracking
 from engine.preset.tuning import Tuning
 from engine.synth.budget import Budget
 from engine.synth.intonation import own_pitch
+from engine.synth.keyed import LONGEST, SHORTEST, STRONGEST
 from engine.synth.rehearsal import REHEARSAL_RATE
 
 BAND = 20_000.0  # Hz: modes above are not heard
 BEND_RANGE = 2.0  # semitones up for which a grid stays stable
 BENT = exp2(BEND_RANGE / 6.0)  # times its tension
 SAME = Tracking(0.0, 0.0, 0.0, 0.0)  # every key is plucked like the string itself
-SHORTEST, LONGEST = 1e-6, 10.0  # s: of a pluck
-STRONGEST = 1e5  # N
 
 Design = modal.Design | finite_difference.Design
 # How many times its pitch a string is tuned to by itself: by key, part and course, if it is one of several.
@@ -88,18 +87,31 @@ def _design_key(
     if pitch is None:
         return TunedKey(None, None, "the tuning leaves this key out")
 
-    own, asked = pitch, (problem, model, by, pitch, tracking, heard_at)
-    if heard_at and problem.barrier is not None and retuned is not None:
-        own = pitch * retuned
-    elif heard_at and problem.barrier is not None:
-        try:
-            own = _kept_pitch(*asked)
-        except TypeError:  # a profile that cannot be told from others
-            own = _own_pitch(*asked)
+    own = _tuned_to(problem, model, by, pitch, tracking, heard_at, retuned)
     try:
         return TunedKey(pitch, _designed(of_key(problem, by, pitch, tracking, own), model, rate), "", own / pitch)
     except PhysicsError as error:
         return TunedKey(pitch, None, str(error))
+
+
+def _tuned_to(
+    problem: Problem,
+    model: str,
+    by: str,
+    pitch: float,
+    tracking: Tracking,
+    heard_at: float,
+    retuned: float | None = None,
+) -> float:
+    """The pitch that a key's string has by itself, Hz."""
+    if not heard_at or problem.barrier is None:
+        return pitch
+    if retuned is not None:
+        return pitch * retuned
+    try:
+        return _kept_pitch(problem, model, by, pitch, tracking, heard_at)
+    except TypeError:  # a profile that cannot be told from others
+        return _own_pitch(problem, model, by, pitch, tracking, heard_at)
 
 
 def _own_pitch(problem: Problem, model: str, by: str, pitch: float, tracking: Tracking, heard_at: float) -> float:
@@ -122,8 +134,17 @@ def _designed(problem: Problem, model: str, rate: float) -> Design:
 def preset_key(preset: Preset, pitch: float | None, rate: float, retuned: float | None = None) -> TunedKey:
     """A key of a preset of one string."""
     p = preset
-    heard_at = REHEARSAL_RATE * p.oversample if p.intonation == HEARD else 0.0
-    return design_key(p.problem, p.model, p.keys, pitch, rate, p.tracking, heard_at, retuned)
+    return design_key(p.problem, p.model, p.keys, pitch, rate, p.tracking, _heard_at(p), retuned)
+
+
+def tuned_to(preset: Preset, pitch: float) -> float:
+    """The pitch that its string has by itself, Hz."""
+    p = preset
+    return _tuned_to(p.problem, p.model, p.keys, pitch, p.tracking, _heard_at(p))
+
+
+def _heard_at(preset: Preset) -> float:
+    return REHEARSAL_RATE * preset.oversample if preset.intonation == HEARD else 0.0
 
 
 def of_key(problem: Problem, by: str, pitch: float, tracking: Tracking, own: float | None = None) -> Problem:
@@ -132,7 +153,7 @@ def of_key(problem: Problem, by: str, pitch: float, tracking: Tracking, own: flo
     pluck, pickups = tracked(problem.excitation, tracking, ratio), problem.pickups
     if tracking.hearing != 0.0:
         pickups = tuple(replace(p, at=_moved(p.at, ratio, tracking.hearing)) for p in pickups)
-    return _tuned(replace(problem, excitation=pluck, pickups=pickups), by, pitch if own is None else own)
+    return reached(replace(problem, excitation=pluck, pickups=pickups), by, pitch if own is None else own)
 
 
 def _moved(at: float, ratio: float, by: float) -> float:
@@ -196,7 +217,7 @@ def design_keys(
     return keys
 
 
-def _tuned(problem: Problem, by: str, pitch: float) -> Problem:
+def reached(problem: Problem, by: str, pitch: float) -> Problem:
     """First mode at `pitch`, stiffness and loss included (§5.4)."""
     string = problem.string
     if by == "tension":

@@ -24,6 +24,7 @@ from engine.physics.filling import fill, gap, give_at_rest
 from engine.synth import circuit, memory, modal_string, output, strips
 from engine.synth.decimate import Decimator
 from engine.synth.decimate import State as Filtered
+from engine.synth.keyed import Blueprint, bring_to, plan_at, settle_string
 from engine.synth.memory import Machine, machine
 from engine.synth.modal_string import BLANK, ModalParts
 
@@ -101,13 +102,11 @@ _GRAIN, _SLACK = float(1e4 * np.finfo(float).eps), float(16.0 * np.sqrt(np.finfo
 
 @record
 class KeyRecipe:
-    """A key's string, beside what its row of keys says."""
+    """A key, its pitch, and that which its string has by itself (Hz)."""
 
     key: int
-    stop: float  # of its barrier, m
-    bulge: float  # points that the barrier's profile asks for
-    asked: int  # points; 0: as many as its modes ask for; -1: none, nothing is under it
-    ears: int  # where the places of its pickups are among the numbers
+    pitch: float
+    own: float
 
 
 @record
@@ -116,6 +115,7 @@ class Made:
 
     machine: int
     bench: int
+    plan: int
     block: int  # from the machine's beginning: where its strings are put,
     room: int  # and how many bytes that has
     first: int  # recipe
@@ -131,13 +131,14 @@ class Made:
 @native
 def ready(where: Any, made: Made, recipes: Rows[KeyRecipe], numbers: Any, rate: Any) -> None:
     """Make an instrument ready for a sample rate, in a memory that is as it was saved."""
-    m, b = machine(where + made.machine), bench_at(where + made.bench)
+    m, b, p = machine(where + made.machine), bench_at(where + made.bench), plan_at(where + made.plan)
     settle(m, made, numbers, rate)
+    settle_string(b, p)
     b.rate = m.rate
     b.band = min(made.band, 0.45 * b.rate)
     top = made.block
     for n in range(made.first, made.last):
-        top = string(m, b, recipes[n], numbers, top, made.block + made.room)
+        top = string(m, b, p, recipes[n], top, made.block + made.room)
     for v in range(2, m.own_words.shape[0]):
         for i in range(m.own.size):
             w = m.own[i]
@@ -210,13 +211,11 @@ def rounded(x: Any) -> Any:
 
 
 @native
-def string(m: Machine, b: Bench, r: KeyRecipe, numbers: Any, top: Any, end: Any) -> Any:
+def string(m: Machine, b: Bench, p: Blueprint, r: KeyRecipe, top: Any, end: Any) -> Any:
     """Design the string of a key and put its arrays there, if it can sound; where the next one's go."""
     key = m.keys[r.key]
-    b.length, b.tension, b.strike = key.length, key.tension, key.position
-    b.stop, b.bulge, b.asked = r.stop, r.bulge, r.asked
-    for p in range(b.pickups):
-        b.ears[p] = numbers[r.ears + p]
+    if not bring_to(b, p, key, r.pitch, r.own):
+        return top
     design(b)
     if b.modes == 0:
         return top

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IS_MIDI, IS_ON, IS_OFF, IS_EXPRESSION, IS_PARAMETER, IS_TUNING };
+enum { IS_MIDI, IS_ON, IS_OFF, IS_EXPRESSION, IS_PARAMETER, IS_TUNING, IS_PAUSE };
 struct row { int64_t frame; int32_t kind, number, channel, key; double value; };
 union any { struct head head; struct note note; struct expression expression; struct parameter parameter; struct midi midi; struct sysex sysex; };
 
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
     float *left = calloc(frames, 8), *right = left + frames, *first = NULL;
     struct sound none = {(float *[]){left, right}, NULL, 2, 0, 0};
     if (plugin->process(plugin, &(struct block){.frames = 1, .out = &none, .outs = 1}) != FAILED) return 8; /* not active */
-    if (plugin->activate(plugin, 12345.0, 1, 8192) || (audio = true, plugin->activate(plugin, atof(argv[2]), 1, 8192))) return 9;
+    if (plugin->activate(plugin, 1.0, 1, 8192) || (audio = true, plugin->activate(plugin, atof(argv[2]), 1, 8192))) return 9;
     audio = false;
     FILE *file = fopen(argv[3], "rb");
     static struct row rows[1 << 16];
@@ -173,6 +173,8 @@ int main(int argc, char **argv)
     for (uint32_t n = 0; n < times; n++) {
         if (n % 2 == 0 && !plugin->activate(plugin, atof(argv[2]), 1, 8192)) return 30;
         if (plugin->activate(plugin, atof(argv[2]), 1, 8192)) return 31; /* it is */
+        const struct rendering *rendering = plugin->extension(plugin, RENDER);
+        if (rendering->in_time_only(plugin) || !rendering->set(plugin, n % 3 == 2 ? OFFLINE : 0)) return 34;
         audio = true;
         if (n % 2) plugin->reset(plugin);
         if (!plugin->start(plugin)) return 32;
@@ -182,8 +184,10 @@ int main(int argc, char **argv)
         memset(left, 0, (size_t)frames * 8);
         for (int turn = 0; now < frames; turn = (turn + 1) % 8) {
             uint32_t span = sizes[turn] < frames - now ? sizes[turn] : frames - now;
-            for (waiting = 0; next < all && rows[next].frame < now + span; next++)
-                told[waiting++] = event(&rows[next], (uint32_t)rows[next].frame - now);
+            for (waiting = 0; next < all && rows[next].frame < now + span; next++) {
+                if (rows[next].kind == IS_PAUSE) pause_for(rows[next].number);
+                else told[waiting++] = event(&rows[next], (uint32_t)rows[next].frame - now);
+            }
             float *here[] = {left + now, right + now};
             (guard_wrap ? guard_wrap(play) : play)(NULL, NULL, span, NULL, 0, here);
             now += span;

@@ -157,6 +157,8 @@ def library(folder: Path) -> Any:
     found.jawari_turn.argtypes = (place, whole, real)
     found.jawari_take.argtypes = (place, whole)
     found.jawari_send.argtypes = (place, whole, ctypes.c_char_p, whole)
+    found.jawari_redesign.argtypes = (place, place, whole, real, place)
+    found.jawari_follow.argtypes, found.jawari_alone.argtypes = (place, place), (place,)
     found.jawari_run.argtypes = (place, whole, place, place)
     found.jawari_reset.argtypes = found.jawari_latency.argtypes = (place,)
     return found
@@ -165,7 +167,7 @@ def library(folder: Path) -> Any:
 class Opened:
     """An instrument in memory of ours."""
 
-    def __init__(self, folder: Path, content: bytes, rate: float = RATE) -> None:
+    def __init__(self, folder: Path, content: bytes, rate: float = RATE, values: Any = None) -> None:
         self.code = library(folder)
         self.image = aligned.zeros(len(content), np.uint8)
         self.image[:] = np.frombuffer(content, np.uint8)
@@ -173,6 +175,14 @@ class Opened:
         self.memory = aligned.zeros(max(self.size, 64), np.uint8)
         self.at = self.memory.ctypes.data
         self.result = self.code.jawari_open(self.at, self.image.ctypes.data, len(content), rate)
+        if values is not None:
+            self.redesign(values, rate)
+
+    def redesign(self, values: Any, rate: float = RATE) -> None:
+        """With other values, by their numbers."""
+        told = np.array(values, float)
+        place = self.image.ctypes.data, self.image.size, rate
+        self.result = self.code.jawari_redesign(self.at, *place, told.ctypes.data)
 
     def run(self, frames: int) -> Any:
         out = np.zeros((2, frames), np.float32)

@@ -1,5 +1,6 @@
 /* How hosts here load libraries, on Linux, and on Windows, whose own header has words that are in the way. */
 
+#include <stdint.h>
 #include <stdio.h>
 
 typedef int Callback(const void *, void *, unsigned long, const void *, unsigned long, void *);
@@ -8,9 +9,16 @@ typedef int Callback(const void *, void *, unsigned long, const void *, unsigned
 __declspec(dllimport) void *LoadLibraryA(const char *path);
 __declspec(dllimport) void *GetProcAddress(void *library, const char *name);
 __declspec(dllimport) int _setmode(int file, int mode);
+__declspec(dllimport) void Sleep(unsigned long milliseconds);
+static inline void pause_for(int32_t milliseconds) { Sleep((unsigned long)milliseconds); }
 static Callback *(*const guard_wrap)(Callback *) = NULL; /* nothing guards blocks there */
 #else
+#include <time.h>
 extern Callback *guard_wrap(Callback *callback) __attribute__((weak));
+static inline void pause_for(int32_t milliseconds) /* between blocks, for threads that have something to do */
+{
+    nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000}, NULL);
+}
 #endif
 
 #if defined(INSIDE) /* there is nothing to load */

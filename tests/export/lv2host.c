@@ -1,6 +1,8 @@
 /* A host of LV2 that has nothing but the interface's own declarations: no library, no card, blocks as ragged as wanted.
 
-   lv2host LIBRARY BUNDLE RATE EVENTS FRAMES TIMES PORTS PORT=VALUE... > SOUND: events are rows of (frame, bytes). The
+   lv2host LIBRARY BUNDLE RATE EVENTS FRAMES TIMES PORTS PORT=VALUE[@FRAME]... > SOUND: events are rows of (frame, bytes);
+   ports are set before the first activation, or the first block at that frame or after. What the plugin wants to be worked
+   is worked after the block. The
    plugin is activated so many times, each time from the start, and must sound the same. Built with -DINSIDE the plugin is
    part of the program, and LIBRARY is ignored: so the sanitizers see all of it. */
 
@@ -46,6 +48,17 @@ static uint32_t spelled(int64_t word, uint8_t *data)
     return 3 - ((first & 0xe0) == 0xc0);
 }
 
+static int wanted;
+
+static int schedule(void *handle, uint32_t size, const void *data) { return (void)handle, (void)size, (void)data, wanted++, 0; }
+
+static void serve(void)
+{
+    const struct worker *worker = plugin->extension ? plugin->extension(WORKER_URI) : NULL;
+    if (wanted && !worker) exit(9);
+    for (; wanted; wanted--) worker->work(instance, NULL, NULL, 0, NULL);
+}
+
 static int block(const void *in, void *out, unsigned long span, const void *clock, unsigned long flags, void *user)
 {
     (void)in, (void)out, (void)clock, (void)flags, (void)user;
@@ -68,7 +81,9 @@ int main(int argc, char **argv)
 #endif
     struct map map = {NULL, number};
     struct feature mapping = {MAP_URI, &map}, other = {"urn:of-no-use", NULL};
-    const struct feature *some[] = {&other, &mapping, NULL}, *none[] = {&other, NULL};
+    struct schedule scheduling = {NULL, schedule};
+    struct feature working = {SCHEDULE_URI, &scheduling};
+    const struct feature *some[] = {&other, &mapping, &working, NULL}, *none[] = {&other, NULL};
     if (plugin->instantiate(plugin, atof(argv[3]), argv[2], none)) return 6;
     instance = plugin->instantiate(plugin, atof(argv[3]), argv[2], some);
     if (!instance) return 7;
@@ -78,8 +93,9 @@ int main(int argc, char **argv)
     float *values = calloc(ports, sizeof *values), *left = calloc(frames, 8), *right = left + frames, *first = NULL;
     struct sequence *told = malloc(1 << 20);
     for (uint32_t n = 3; n < ports; n++) plugin->connect(instance, n, &values[n]);
-    for (int n = 8; n < argc; n++) values[atoi(argv[n])] = (float)atof(strchr(argv[n], '=') + 1);
-    plugin->connect(instance, ports + 7, values);
+    for (int n = 8; n < argc; n++)
+        if (!strchr(argv[n], '@')) values[atoi(argv[n])] = (float)atof(strchr(argv[n], '=') + 1);
+    plugin->connect(instance, ports + 1000, values);
     plugin->connect(instance, 0, told);
     for (int n = 0; n < atoi(argv[6]); n++) {
         const int64_t *next = events;
@@ -89,6 +105,9 @@ int main(int argc, char **argv)
         for (int turn = 0; now < frames; turn = (turn + 1) % 8) {
             uint32_t span = sizes[turn] < frames - now ? sizes[turn] : frames - now;
             uint8_t *at = (uint8_t *)(told + 1);
+            for (int k = 8; k < argc; k++)
+                if (strchr(argv[k], '@') && (uint32_t)atoi(strchr(argv[k], '@') + 1) <= now)
+                    values[atoi(argv[k])] = (float)atof(strchr(argv[k], '=') + 1);
             for (; next < end && next[0] < now + span; next += 2) {
                 uint8_t data[16] = {0};
                 struct event event = {next[0] - now, spelled(next[1], data), 7};
@@ -101,6 +120,7 @@ int main(int argc, char **argv)
             plugin->connect(instance, 1, left + now), plugin->connect(instance, 2, right + now);
             (guard_wrap ? guard_wrap(block) : block)(NULL, NULL, span, NULL, 0, NULL);
             now += span;
+            serve();
         }
         if (plugin->deactivate) plugin->deactivate(instance);
         if (!first) memcpy(first = malloc((size_t)frames * 8), left, (size_t)frames * 8);

@@ -8,6 +8,7 @@
 #include <lv2/core/lv2.h>
 #include <lv2/midi/midi.h>
 #include <lv2/urid/urid.h>
+#include <lv2/worker/worker.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -40,4 +41,17 @@ SAME(struct descriptor, deactivate, LV2_Descriptor, deactivate);
 SAME(struct descriptor, cleanup, LV2_Descriptor, cleanup);
 SAME(struct descriptor, extension, LV2_Descriptor, extension_data);
 
-int main(void) { return strcmp(MAP_URI, LV2_URID__map) || strcmp(MIDI_URI, LV2_MIDI__MidiEvent); }
+_Static_assert(sizeof(struct schedule) == sizeof(LV2_Worker_Schedule), "schedule");
+SAME(struct schedule, handle, LV2_Worker_Schedule, handle);
+SAME(struct schedule, work, LV2_Worker_Schedule, schedule_work);
+_Static_assert(sizeof(struct worker) == sizeof(LV2_Worker_Interface), "worker");
+SAME(struct worker, work, LV2_Worker_Interface, work);
+SAME(struct worker, answered, LV2_Worker_Interface, work_response);
+SAME(struct worker, ended, LV2_Worker_Interface, end_run);
+_Static_assert(LV2_WORKER_SUCCESS == 0, "done");
+
+int main(void)
+{
+    return strcmp(MAP_URI, LV2_URID__map) || strcmp(MIDI_URI, LV2_MIDI__MidiEvent) ||
+        strcmp(SCHEDULE_URI, LV2_WORKER__schedule) || strcmp(WORKER_URI, LV2_WORKER__interface);
+}

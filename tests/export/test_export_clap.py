@@ -26,13 +26,16 @@ from export.exporting import (
     retuned,
 )
 from export.test_export_c import Opened
+from export.test_export_designs import image_of as unfrozen
+from export.test_export_designs import values as values_of
 from live import guard
 
 from engine.export import clap
+from engine.export.designs import designed, number_of
 from engine.export.header import header
 from engine.export.job import ROOM, Export
 from engine.export.knobs import dials
-from engine.export.shape import PROGRAM, shape
+from engine.export.shape import DESIGNED, PROGRAM, shape
 from engine.export.targets import target_of
 from engine.messages import packed
 from engine.preset.parameters import PARAMETERS
@@ -43,7 +46,8 @@ pytestmark = NEEDED
 SOURCES = ROOM / "clap"
 HOST = Path(__file__).with_name("claphost.c")
 WORDS = ("-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{SOURCES}", f"-I{ROOM}")
-MIDI, ON, OFF, EXPRESSION, PARAMETER, RETUNED = range(6)
+MIDI, ON, OFF, EXPRESSION, PARAMETER, RETUNED, PAUSE = range(7)
+SIZES = (1, 64, 333, 0, 128, 1024, 5, 8192)  # of the host's blocks
 PAN, TUNING, LOUDER, BRIGHTNESS, PRESSURE = 1, 2, 4, 5, 6  # kinds of expression
 ROW = np.dtype([("frame", "i8"), ("what", "i4", 4), ("value", "f8")])
 Row = tuple[int, tuple[int, int, int, int], float]
@@ -60,7 +64,18 @@ class Ready(Export):
         return image_of(*(NETWORK if part.preset.assembly else part.label for part in self.rack.parts))
 
 
-def order(*names: str) -> Export:
+class Unfrozen(Export):
+    """One at any rate, likewise."""
+
+    @property
+    def image(self) -> bytes:  # type: ignore[override]
+        """What other tests have, too."""
+        return unfrozen(self.rack.parts[0].label)
+
+
+def order(*names: str, any_rate: bool = False) -> Export:
+    if any_rate:
+        return Unfrozen(rack(*names), (), target_of(None), print)
     return Ready(rack(*names), (float(RATE),), target_of(None), print)
 
 
@@ -69,11 +84,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("clap")
 
 
-def plugin(folder: Path, *names: str) -> Path:
-    there = folder / "-".join(names)
+def plugin(folder: Path, *names: str, any_rate: bool = False) -> Path:
+    there = folder / "-".join((*names, "any") if any_rate else names)
     if not there.exists():
         there.mkdir()
-        clap.write(order(*names), there)
+        clap.write(order(*names, any_rate=any_rate), there)
     return next(there.glob("*.clap"))
 
 
@@ -118,10 +133,11 @@ def test_keys_are_retuned_by_sysex(folder: Path) -> None:
     assert np.array_equal(sound, expected("sitar-string", more=retuned()))
 
 
-def test_under_the_sanitizers_nothing_is_wrong(folder: Path) -> None:
-    work = folder / "checked"
+@pytest.mark.parametrize("any_rate", [False, True])
+def test_under_the_sanitizers_nothing_is_wrong(any_rate: bool, folder: Path) -> None:
+    work = folder / f"checked-{any_rate}"
     work.mkdir()
-    made = order("prepared")
+    made = order("prepared", any_rate=any_rate)
     (work / "jawari.h").write_text(header(made.rack, made.dials, made.rates))
     (work / "shape.h").write_text(shape(made))
     (work / "jawari.o").write_bytes(code())
@@ -129,9 +145,13 @@ def test_under_the_sanitizers_nothing_is_wrong(folder: Path) -> None:
     sources = [str(HOST), str(SOURCES / "plugin.c"), str(work / "jawari.o")]
     command = [str(COMPILER), *WORDS, *CHECKS, f"-I{work}", "-DINSIDE", "-o", str(work / "checked-host"), *sources]
     subprocess.run([*command, "-lm", "-ldl"], check=True)
-    times = 1000 if SECONDS >= 20 else 30
-    sound, _ = heard(work / "checked-host", work / "none.clap", as_midi(), times, 4800)
-    assert np.array_equal(sound, expected("prepared")[:4800])
+    times, rows = 1000 if SECONDS >= 20 else 30, as_midi()
+    if any_rate:  # it is designed anew before anything sounds: each time the same sound
+        number = next(DESIGNED + number_of(d) for d in designed(made.rack) if d.key == "string.stiffness")
+        more: list[Row] = [(0, (PARAMETER, number, -1, -1), 0.02), (1, (PAUSE, 1500, 0, 0), 0.0)]
+        times, rows = 3, [*more, *((at + 70, *rest) for at, *rest in rows)]
+    sound, _ = heard(work / "checked-host", work / "none.clap", rows, times, 4800)
+    assert any_rate or np.array_equal(sound, expected("prepared")[:4800])
 
 
 # --- notes that speak for themselves ----------------------------------------------------------------------------------
@@ -211,6 +231,41 @@ def test_a_parameter_turns_on_its_frame(folder: Path) -> None:
         assert made.code.jawari_turn(made.at, keys["barrier.height"], min(value, 0.0)) == 1
     pieces.append(made.run(FRAMES - now))
     assert np.array_equal(sound, np.concatenate(pieces))
+
+
+def test_a_design_is_made_by_a_thread_of_its_own_and_followed_between_blocks(folder: Path) -> None:
+    """The block after the pause begins with it; of values that came meanwhile the newest counts."""
+    library(folder.parent)
+    ids = {dial.key: DESIGNED + number_of(dial) for dial in designed(rack("prepared"))}
+    paused = next(start for start in np.cumsum(SIZES * 3).tolist() if start > 3000)
+    turns = {"string.stiffness": [0.005, 0.02], "contact.stiffness": [1e5]}
+    rows: list[Row] = [(0, (MIDI, packed(0x90, 54, 100), 0, 0), 0.0), (700, (MIDI, packed(0x90, 60, 90), 0, 0), 0.0)]
+    for key, values in turns.items():
+        rows += [(paused - 40 + n, (PARAMETER, ids[key], -1, -1), value) for n, value in enumerate(values)]
+    rows = sorted(rows, key=lambda row: row[0])
+    rows += [(paused, (PAUSE, 1500, 0, 0), 0.0), (paused + 10, (MIDI, packed(0x90, 66, 90), 0, 0), 0.0)]
+    sound, said = heard(host(folder), plugin(folder, "prepared", any_rate=True), rows, 1)
+    assert f"{ids['string.stiffness']} String stiffness: " in said
+    old = Opened(folder.parent, unfrozen("prepared"))
+    new = Opened(folder.parent, unfrozen("prepared"), RATE, values_of("prepared", {k: v[-1] for k, v in turns.items()}))
+    old.send(0, 0x90, 54, 100)
+    old.send(700, 0x90, 60, 90)
+    pieces = [old.run(paused)]
+    assert new.code.jawari_follow(new.at, old.at) == 1
+    new.send(10, 0x90, 66, 90)
+    pieces.append(new.run(FRAMES - paused))
+    assert np.array_equal(sound, np.concatenate(pieces))
+
+
+def test_it_begins_with_the_design_that_was_wanted_last(folder: Path) -> None:
+    """The second time with the first note, the first time after a pause: the same sound, four times."""
+    number = next(DESIGNED + number_of(d) for d in designed(rack("prepared")) if d.key == "string.stiffness")
+    rows: list[Row] = [(0, (PARAMETER, number, -1, -1), 0.02), (1, (PAUSE, 1500, 0, 0), 0.0)]
+    rows.append((70, (MIDI, packed(0x90, 54, 100), 0, 0), 0.0))
+    sound, _ = heard(host(folder), plugin(folder, "prepared", any_rate=True), rows, 4)
+    made = Opened(folder.parent, unfrozen("prepared"), RATE, values_of("prepared", {"string.stiffness": 0.02}))
+    made.send(70, 0x90, 54, 100)
+    assert np.array_equal(sound, made.run(FRAMES))
 
 
 def test_a_program_is_a_parameter(folder: Path) -> None:

@@ -12,12 +12,29 @@ from typing import Any
 import numpy as np
 import pytest
 from export.bundling import Ready, bundle, bundle_for_all, order
-from export.exporting import COMPILER, FRAMES, NEEDED, RATE, code, expected, music, rack, retuned, rows, written
+from export.exporting import (
+    COMPILER,
+    FRAMES,
+    NEEDED,
+    RATE,
+    Opened,
+    code,
+    expected,
+    library,
+    music,
+    rack,
+    retuned,
+    rows,
+    written,
+)
+from export.test_export_designs import image_of as unfrozen
+from export.test_export_designs import values as values_of
 from live import guard
 
 from engine import cli
 from engine.errors import EngineError, Exit
 from engine.export import linking, lv2
+from engine.export.designs import designed
 from engine.export.header import header
 from engine.export.job import ROOM
 from engine.export.knobs import dials
@@ -27,6 +44,7 @@ from engine.synth.instrument import Instrument
 pytestmark = NEEDED
 SOURCES = ROOM / "lv2"
 HOST = Path(__file__).with_name("lv2host.c")
+SIZES = (1, 64, 333, 0, 128, 1024, 5, 8192)  # of its blocks
 WORDS = ("-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{SOURCES}", f"-I{ROOM}")
 
 
@@ -47,14 +65,14 @@ def host(folder: Path) -> Path:
 
 
 def played(program: Path, folder: Path, names: tuple[str, ...], times: int, *settings: str, **how: Any) -> Any:
-    """The sound, [frames, 2]; of `more` events, too; `at` another rate, of a bundle for any."""
-    rate, events = how.pop("at", RATE), folder / "events"
+    """The sound, [frames, 2]; of `more` events, too; `at` another rate, of a bundle for any, with `more_ports`."""
+    rate, events, count = how.pop("at", RATE), folder / "events", ports(*names) + how.pop("more_ports", 0)
     there = bundle(folder, *names) if rate == RATE else bundle_for_all(folder, *names)
     heard = [*music(programs=len(names)), *how.pop("more", ())]
     events.write_bytes(rows(sorted(heard, key=lambda event: event[0])))
     at_first = [f"{4 + dial.number}={lv2.scaled(dial, dial.own)}" for dial in dials(rack(*names))]
     words = [str(there / f"jawari{TARGETS[here()].library}"), str(there), str(rate), str(events), str(FRAMES)]
-    command = [str(program), *words, str(times), str(ports(*names)), *at_first, *settings]
+    command = [str(program), *words, str(times), str(count), *at_first, *settings]
     done = subprocess.run(command, capture_output=True, check=False, **how)
     assert done.returncode == 0, done.stderr
     assert float(done.stderr.split()[-1]) == Instrument(names[0], rate).latency
@@ -74,6 +92,46 @@ def test_a_host_at_any_rate_hears_what_the_engine_plays(folder: Path) -> None:
     around = {} if guard.missing() else {"LD_PRELOAD": str(guard.library())}
     sound = played(host(folder), folder, ("sitar-string",), 2, env={**os.environ, **around}, at=47_952)
     assert np.array_equal(sound, expected("sitar-string", rate=47_952))
+
+
+def designs_of(name: str, values: dict[str, float]) -> list[str]:
+    """How a host is told of a port, PORT=VALUE; and what a plugin makes of that number, by key, into the values."""
+    first, found = 4 + len(dials(rack(name))), []
+    for dial in designed(rack(name)):
+        text = lv2.scaled(dial, values.get(dial.key, dial.own))
+        found.append(f"{first + dial.number}={text}")
+        if dial.key in values:
+            values[dial.key] = lv2.SHOWN.get(dial.unit, ("", 1.0))[1] * float(np.float32(text))
+    return found
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_port_that_strings_are_designed_for(late: bool, folder: Path) -> None:
+    """From the first block on, or from the one after that in which the host's worker designs: a block of 1024 here."""
+    library(folder)
+    changes, own = {"string.stiffness": 0.02, "release": 0.1}, dict[str, float]()
+    told, first = designs_of("prepared", changes), designs_of("prepared", own)
+    turned = sum(SIZES[:5])
+    settings = [*first, *(f"{word}@{turned}" for word, other in zip(told, first) if word != other)] if late else told
+    around = {} if guard.missing() else {"LD_PRELOAD": str(guard.library())}
+    count, at = len(designed(rack("prepared"))), 47_952
+    sound = played(
+        host(folder), folder, ("prepared",), 1, *settings, env={**os.environ, **around}, at=at, more_ports=count
+    )
+    content = unfrozen("prepared")
+    new = Opened(folder, content, at, values_of("prepared", changes))
+    old = Opened(folder, content, at) if late else new
+    expected, now = [], 0
+    for frame in sorted({turned + SIZES[5], *(frame for frame, _ in music() if frame < FRAMES)}):
+        expected.append(old.run(frame - now))
+        if late and frame == turned + SIZES[5]:
+            assert new.code.jawari_follow(new.at, old.at) == 1
+            old = new
+        now = frame
+        for _, data in (event for event in music() if event[0] == frame):
+            old.send(0, *data)
+    expected.append(old.run(FRAMES - now))
+    assert np.array_equal(sound, np.concatenate(expected))
 
 
 def test_keys_are_retuned_by_sysex(folder: Path) -> None:
@@ -150,10 +208,10 @@ def test_ports_are_the_movable_parameters(folder: Path) -> None:
 
 
 def test_the_validators_find_no_error(folder: Path) -> None:
-    """LV2's own, over a bundle with programs and one without."""
+    """LV2's own, over a bundle with programs and one that is designed anew."""
     if not shutil.which("lv2_validate") or not shutil.which("sord_validate"):
         pytest.skip("nothing validates bundles: apt install lv2-dev sordi")
-    for there in (bundle(folder, "sitar-string", "slap-bass"), bundle(folder, "sitar-string")):
+    for there in (bundle(folder, "sitar-string", "slap-bass"), bundle_for_all(folder, "prepared")):
         files = [str(there / name) for name in ("manifest.ttl", "jawari.ttl")]
         done = subprocess.run(["lv2_validate", *files], capture_output=True, text=True, check=False)
         said = done.stdout + done.stderr

@@ -34,6 +34,7 @@ from export.test_export_clap import (
     OFF,
     ON,
     PARAMETER,
+    PAUSE,
     RETUNED,
     ROW,
     Ready,
@@ -41,13 +42,16 @@ from export.test_export_clap import (
     order,
     played,
 )
+from export.test_export_designs import image_of as unfrozen
+from export.test_export_designs import values as values_of
 from live import guard
 
 from engine.export import vst3
+from engine.export.designs import designed, number_of
 from engine.export.header import header
 from engine.export.job import ROOM, Export
 from engine.export.knobs import dials
-from engine.export.shape import PROGRAM
+from engine.export.shape import DESIGNED, PROGRAM
 from engine.export.targets import System, target_of
 from engine.messages import packed
 from engine.preset.parameters import PARAMETERS
@@ -69,11 +73,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("vst3")
 
 
-def plugin(folder: Path, *names: str) -> Path:
-    there = folder / "-".join(names)
+def plugin(folder: Path, *names: str, any_rate: bool = False) -> Path:
+    there = folder / "-".join((*names, "any") if any_rate else names)
     if not there.exists():
         there.mkdir()
-        vst3.write(order(*names), there)
+        vst3.write(order(*names, any_rate=any_rate), there)
     return next(there.glob("*.vst3/Contents/*/*.so"))
 
 
@@ -107,7 +111,7 @@ def heard(program: Path, library: Path, rows: list[Row], times: int, frames: int
     command = [str(program), str(library), str(RATE), str(events), str(frames), str(times)]
     done = subprocess.run(command, capture_output=True, check=False, env={**os.environ, **around})
     assert done.returncode == 0, (done.returncode, done.stderr)
-    return np.frombuffer(done.stdout, np.float32).reshape(2, -1).T, done.stderr.decode()
+    return np.frombuffer(done.stdout, np.float32).reshape(2, -1).T, done.stderr.decode(errors="replace")
 
 
 def as_midi() -> list[Row]:
@@ -121,7 +125,7 @@ def test_a_host_hears_what_the_engine_plays(name: str, folder: Path) -> None:
     if name == "sitar-string":
         assert f"latency {Instrument('sitar-string', RATE).latency}" in said
         assert "0 Barrier height: 0 mm" in said
-        assert "is not made for 12345 Hz, but for 48000 Hz" in said
+        assert "is not made for 1 Hz, but for 48000 Hz" in said
         info = json.loads(next((folder / name).rglob("moduleinfo.json")).read_text())
         assert f"{info['Classes'][0]['CID']} {info['Classes'][0]['Name']}\n" in said
 
@@ -206,6 +210,21 @@ def test_a_parameter_turns_on_its_frame(folder: Path) -> None:
         assert made.code.jawari_turn(made.at, dial.number, dial.low + share * way) == 1
     pieces.append(made.run(FRAMES - now))
     assert np.array_equal(sound, np.concatenate(pieces))
+
+
+def test_it_begins_with_the_design_that_was_wanted_last(folder: Path) -> None:
+    """The second time with the first note, the first time after a pause, offline without one: always the same sound."""
+    library(folder.parent)
+    dial = next(dial for dial in designed(rack("prepared")) if dial.key == "string.stiffness")
+    share = (0.02 - dial.low) / (dial.high - dial.low)
+    value = dial.low + share * (dial.high - dial.low)
+    rows: list[Row] = [(0, (PARAMETER, DESIGNED + number_of(dial), -1, -1), value), (1, (PAUSE, 1500, 0, 0), 0.0)]
+    rows.append((70, (MIDI, packed(0x90, 54, 100), 0, 0), 0.0))
+    sound, said = heard(host(folder), plugin(folder, "prepared", any_rate=True), rows, 3)
+    assert f"{DESIGNED + number_of(dial)} String stiffness: " in said
+    made = Opened(folder.parent, unfrozen("prepared"), RATE, values_of("prepared", {dial.key: value}))
+    made.send(70, 0x90, 54, 100)
+    assert np.array_equal(sound, made.run(FRAMES))
 
 
 def test_a_program_is_a_parameter(folder: Path) -> None:

@@ -13,7 +13,7 @@
 #define WORD(name) #name
 #define AS_WORD(name) WORD(name)
 
-enum { IS_MIDI, IS_ON, IS_OFF, IS_EXPRESSION, IS_PARAMETER, IS_TUNING };
+enum { IS_MIDI, IS_ON, IS_OFF, IS_EXPRESSION, IS_PARAMETER, IS_TUNING, IS_PAUSE };
 struct row { int64_t frame; int32_t kind, number, channel, key; double value; };
 
 static struct instance plugin;
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
     struct sound none = {2, 0, {(float *[]){left_side, right}}};
     left_side[0] = 1.0f;
     if ((*plugin.processor)->process(plugin.processor, &(struct block){.frames = 1, .out = &none, .outs = 1}) == DONE || left_side[0] != 0.0f) return 8; /* not active */
-    if ((*plugin.processor)->setup(plugin.processor, &(struct setup){0, 0, 8192, 12345.0}) == DONE) return 9;
+    if ((*plugin.processor)->setup(plugin.processor, &(struct setup){0, 0, 8192, 1.0}) == DONE) return 9;
     if ((*plugin.component)->active(plugin.component, 1) == DONE) return 9;
     FILE *file = fopen(argv[3], "rb");
     static struct row rows[1 << 16];
@@ -211,7 +211,10 @@ int main(int argc, char **argv)
         for (int turn = 0; now < frames; turn = (turn + 1) % 8) {
             uint32_t span = sizes[turn] < frames - now ? sizes[turn] : frames - now;
             handed->told.count = handed->listed.count = 0;
-            for (; next < all && rows[next].frame < now + span; next++) say(&rows[next], (int32_t)(rows[next].frame - now));
+            for (; next < all && rows[next].frame < now + span; next++) {
+                if (rows[next].kind == IS_PAUSE) pause_for(rows[next].number);
+                else say(&rows[next], (int32_t)(rows[next].frame - now));
+            }
             float *here[] = {left_side + now, right + now};
             (guard_wrap ? guard_wrap(play) : play)(NULL, NULL, span, NULL, 0, here);
             now += span;

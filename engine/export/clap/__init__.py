@@ -8,7 +8,7 @@ from pathlib import Path
 from engine.export import linking
 from engine.export.header import header
 from engine.export.job import CODE, IMAGE, ROOM, Export, described, licence, slug
-from engine.export.shape import bundle_list, identity, shape
+from engine.export.shape import PLAYING, bundle_list, identity, shape
 
 
 def write(order: Export, folder: Path) -> None:
@@ -19,7 +19,7 @@ def write(order: Export, folder: Path) -> None:
     (work / CODE).write_bytes(order.code)
     (work / "jawari.h").write_text(header(order.rack, order.dials, order.rates), encoding="utf-8")
     (work / "shape.h").write_text(shape(order), encoding="utf-8")
-    for source in (ROOM / "opening.h", ROOM / "playing.h", ROOM / "clap" / "interface.h", ROOM / "clap" / "plugin.c"):
+    for source in (*(ROOM / name for name in PLAYING), ROOM / "clap" / "interface.h", ROOM / "clap" / "plugin.c"):
         (work / source.name).write_bytes(source.read_bytes())
     linking.library(order.target, work, [work / "plugin.c", work / CODE], work / made.name, "clap_entry")
     if order.target.name.startswith("macos"):

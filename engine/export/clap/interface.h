@@ -189,6 +189,13 @@ struct state {
     bool (*load)(const struct plugin *, const struct read *);
 };
 
+#define RENDER "clap.render"
+enum { OFFLINE = 1 };
+struct rendering {
+    bool (*in_time_only)(const struct plugin *);
+    bool (*set)(const struct plugin *, int32_t mode);
+};
+
 #if defined(_WIN32)
 #define OUTSIDE __declspec(dllexport)
 #else

@@ -1,8 +1,13 @@
-/* An exported instrument as a CLAP plugin. Memory is had when it is activated; a block calls nothing but the renderer.
+/* An exported instrument as a CLAP plugin. Memory is had when it is activated, as is a thread that designs; a block calls
+   nothing but the renderer.
 
    shape.h, written with it, has its name, the parameters' numbers and how many parts a program may choose. A note in
    CLAP's own words goes to a member channel of an MPE zone, so that what is said of it moves no other one; MIDI, MPE
    too, goes to the renderer as it is. In a rack whose channels play different parts notes stay on their channels. */
+
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* for a nap */
+#endif
 
 #include "interface.h"
 #include "jawari.h"
@@ -26,14 +31,14 @@ static bool on_audio(const struct own *o) { return !o->threads || o->threads->is
 
 /* --- memory ----------------------------------------------------------------------------------------------------------- */
 
-static void deactivate(const struct plugin *plugin) { shut(&own(plugin)->played.opened); }
+static void deactivate(const struct plugin *plugin) { shut_played(&own(plugin)->played); }
 
 static bool activate(const struct plugin *plugin, double rate, uint32_t least, uint32_t most)
 {
     struct own *o = own(plugin);
     (void)least, (void)most;
     if (!on_main(o) || o->played.opened.instrument) return false;
-    if (!open_beside(&o->played.opened, folder ? folder : "", rate, ID, RATES)) return false;
+    if (!open_played(&o->played, folder ? folder : "", rate)) return false;
     begin(&o->played);
     return true;
 }
@@ -56,7 +61,7 @@ static bool dial_get(const struct plugin *plugin, uint32_t n, struct facts *foun
     if (n >= (uint32_t)ALL) return false;
     memset(found, 0, sizeof *found);
     found->id = id_of((int)n);
-    found->flags = AUTOMATED | (n < (uint32_t)DIALS ? 0 : STEPPED);
+    found->flags = AUTOMATED | (n < (uint32_t)PROGRAM ? 0 : STEPPED);
     snprintf(found->name, NAME, "%s", dials[n].name);
     found->low = dials[n].low, found->high = dials[n].high, found->own = dials[n].own;
     return true;
@@ -202,6 +207,13 @@ static uint32_t late(const struct plugin *plugin)
     return own(plugin)->played.opened.instrument ? (uint32_t)jawari_latency(own(plugin)->played.opened.instrument) : 0;
 }
 
+static bool in_time_only(const struct plugin *plugin) { return (void)plugin, false; }
+
+static bool set_mode(const struct plugin *plugin, int32_t mode)
+{
+    return atomic_store(&own(plugin)->played.bench.patient, mode == OFFLINE), true;
+}
+
 static const void *extension(const struct plugin *plugin, const char *name)
 {
     static const struct audio_ports audio = {one_out, audio_get};
@@ -209,11 +221,13 @@ static const void *extension(const struct plugin *plugin, const char *name)
     static const struct parameters told = {dial_count, dial_get, dial_value, dial_to_text, dial_from_text, dial_flush};
     static const struct latency latency = {late};
     static const struct state state = {save, load};
+    static const struct rendering rendering = {in_time_only, set_mode};
     (void)plugin;
     if (!strcmp(name, AUDIO_PORTS)) return &audio;
     if (!strcmp(name, NOTE_PORTS)) return &notes;
     if (!strcmp(name, PARAMETERS)) return &told;
     if (!strcmp(name, LATENCY)) return &latency;
+    if (!strcmp(name, RENDER)) return &rendering;
     return strcmp(name, STATE) ? NULL : &state;
 }
 

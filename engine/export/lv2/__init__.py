@@ -20,7 +20,6 @@ UNITS = {
     "mm": "units:mm",
     "ms": "units:ms",
     "dB": "units:db",
-    "1/s": '[ a units:Unit ; rdfs:label "per second" ; units:symbol "1/s" ; units:render "%f 1/s" ]',
 }
 PREFIXES = """@prefix atom: <http://lv2plug.in/ns/ext/atom#> .
 @prefix doap: <http://usefulinc.com/ns/doap#> .
@@ -31,6 +30,7 @@ PREFIXES = """@prefix atom: <http://lv2plug.in/ns/ext/atom#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix units: <http://lv2plug.in/ns/extensions/units#> .
 @prefix urid: <http://lv2plug.in/ns/ext/urid#> .
+@prefix work: <http://lv2plug.in/ns/ext/worker#> .
 """
 DESCRIPTION = "jawari.ttl"
 
@@ -45,7 +45,7 @@ def write(order: Export, folder: Path) -> None:
     (work / CODE).write_bytes(order.code)
     (work / "jawari.h").write_text(header(order.rack, order.dials, order.rates), encoding="utf-8")
     (work / "shape.h").write_text(shape(order), encoding="utf-8")
-    for source in (ROOM / "opening.h", ROOM / "lv2" / "interface.h", ROOM / "lv2" / "plugin.c"):
+    for source in (ROOM / "opening.h", ROOM / "workbench.h", ROOM / "lv2" / "interface.h", ROOM / "lv2" / "plugin.c"):
         (work / source.name).write_bytes(source.read_bytes())
     linking.library(order.target, work, [work / "plugin.c", work / CODE], work / binary, "lv2_descriptor")
     (work / binary).rename(folder / binary)
@@ -70,10 +70,12 @@ def scaled(dial: Dial, value: float) -> str:
 
 def shape(order: Export) -> str:
     """What plugin.c is compiled with."""
-    rows = [f"{{{SHOWN.get(d.unit, ('', 1.0))[1]!r}, {scaled(d, d.own)}f}}" for d in order.dials]
+    shown = (*order.dials, *order.designs)
+    rows = [f"{{{SHOWN.get(d.unit, ('', 1.0))[1]!r}, {scaled(d, d.own)}f}}" for d in shown]
     return f"""#define URI {quoted(uri(order))}
 #define RATES "{order.at}"
 #define DIALS {len(order.dials)}
+#define DESIGNS {len(order.designs)}
 #define SCALES {{{", ".join([*rows, "{1.0, 0.0f}"])}}}
 #define PARTS {len(order.rack.parts) if programs(order) else 1}
 #define FIRST_PROGRAM {first_program(order)}
@@ -102,7 +104,8 @@ def description(order: Export) -> str:
         "    lv2:minorVersion 0 ;",
         "    lv2:microVersion 1 ;",
         "    lv2:requiredFeature urid:map ;",
-        "    lv2:optionalFeature lv2:hardRTCapable ;",
+        f"    lv2:optionalFeature lv2:hardRTCapable{' , work:schedule' if order.designs else ''} ;",
+        *(["    lv2:extensionData work:interface ;"] if order.designs else []),
         f"    lv2:port {ports} .",
     ]
     for number, name in programs(order).items():
@@ -124,11 +127,11 @@ def _ports(order: Export) -> Iterator[str]:
         "units:unit units:frame",
     ]
     yield _port(3, "latency", "Latency", "lv2:OutputPort , lv2:ControlPort", [*_range("0", "0", "8192"), *latency])
-    for dial in order.dials:
-        unit = UNITS.get(SHOWN.get(dial.unit, (dial.unit, 1.0))[0])
+    for number, dial in enumerate((*order.dials, *order.designs), 4):
+        unit = _unit(SHOWN.get(dial.unit, (dial.unit, 1.0))[0])
         words = [*_range(*(scaled(dial, value) for value in (dial.own, dial.low, dial.high)))]
         words += [f"rdfs:comment {quoted(dial.effect)}"] + ([f"units:unit {unit}"] if unit else [])
-        yield _port(4 + dial.number, dial.symbol, dial.name, "lv2:InputPort , lv2:ControlPort", words)
+        yield _port(number, dial.symbol, dial.name, "lv2:InputPort , lv2:ControlPort", words)
     if chosen := programs(order):
         first, points = first_program(order), dict(chosen)
         if first < 0:
@@ -136,7 +139,15 @@ def _ports(order: Export) -> Iterator[str]:
         words = [*_range(str(first), str(min(points)), str(max(points)))]
         words += ["lv2:portProperty lv2:integer , lv2:enumeration"]
         words += [f"lv2:scalePoint [ rdfs:label {quoted(name)} ; rdf:value {n} ]" for n, name in points.items()]
-        yield _port(4 + len(order.dials), "program", "Program", "lv2:InputPort , lv2:ControlPort", words)
+        yield _port(
+            4 + len(order.dials) + len(order.designs), "program", "Program", "lv2:InputPort , lv2:ControlPort", words
+        )
+
+
+def _unit(name: str) -> str:
+    """LV2's own, or one that is said here."""
+    said = f'[ a units:Unit ; rdfs:label "{name}" ; units:symbol "{name}" ; units:render "%f {name}" ]'
+    return UNITS.get(name, said) if name else ""
 
 
 def _range(first: str, least: str, most: str) -> list[str]:

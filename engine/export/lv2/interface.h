@@ -8,6 +8,8 @@
 
 #define MAP_URI "http://lv2plug.in/ns/ext/urid#map"
 #define MIDI_URI "http://lv2plug.in/ns/ext/midi#MidiEvent"
+#define SCHEDULE_URI "http://lv2plug.in/ns/ext/worker#schedule"
+#define WORKER_URI "http://lv2plug.in/ns/ext/worker#interface"
 
 struct feature { /* what a host offers, at the end of a list of which there is NULL */
     const char *uri;
@@ -17,6 +19,17 @@ struct feature { /* what a host offers, at the end of a list of which there is N
 struct map { /* a number for a URI, the same for as long as the host lives */
     void *handle;
     uint32_t (*number)(void *handle, const char *uri);
+};
+
+struct schedule { /* to have the plugin's worker called soon, by another thread than the one that plays; 0: it will be */
+    void *handle;
+    int (*work)(void *handle, uint32_t size, const void *data);
+};
+
+struct worker { /* what the plugin has for that */
+    int (*work)(void *instance, int (*answer)(void *, uint32_t, const void *), void *handle, uint32_t size, const void *data);
+    int (*answered)(void *instance, uint32_t size, const void *data);
+    int (*ended)(void *instance);
 };
 
 struct event { /* in a sequence, each at the next multiple of 8 bytes; its content follows */

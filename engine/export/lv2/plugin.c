@@ -1,42 +1,61 @@
-/* An exported instrument as an LV2 plugin. Everything is allocated when it is made; run calls nothing but the renderer.
+/* An exported instrument as an LV2 plugin. Everything is allocated when it is made; run calls nothing but the renderer,
+   and has designs made by the host's worker, or a thread of its own.
 
-   shape.h, written with it, says its URI, its dials and their scales, and how many parts a program may choose. */
+   shape.h, written with it, says its URI, its dials and their scales, how many of them designs are made for, and how many
+   parts a program may choose. */
+
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* for a nap */
+#endif
 
 #include "interface.h"
 #include "jawari.h"
-#include "opening.h"
 #include "shape.h"
+#include "workbench.h"
 
 #include <stddef.h>
 #include <string.h>
 
-enum { EVENTS, LEFT, RIGHT, LATENCY, FIRST_DIAL, PROGRAM = FIRST_DIAL + DIALS, PORTS = PROGRAM + (PARTS > 1) };
+enum { EVENTS, LEFT, RIGHT, LATENCY, FIRST_DIAL, PROGRAM = FIRST_DIAL + DIALS + DESIGNS, PORTS = PROGRAM + (PARTS > 1) };
 
-static const struct { double scale; float first; } dials[DIALS + 1] = SCALES;
+static const struct { double scale; float first; } dials[DIALS + DESIGNS + 1] = SCALES;
 
 enum { LONGEST = 1024 }; /* bytes of a message: what tunes all keys has about half as many */
 
 struct plugin {
     struct opened opened;
+    struct workbench bench;
+    const struct schedule *schedule; /* NULL: the host has no worker */
+    atomic_bool called; /* it has not come yet */
     uint32_t midi;
     void *port[PORTS];
-    float seen[DIALS + 1]; /* what each dial was last heard to say */
+    float seen[DIALS + DESIGNS + 1]; /* what each dial was last heard to say */
     int32_t program;
 };
 
 static void cleanup(void *instance)
 {
     struct plugin *p = instance;
+    clear_away(&p->bench);
     shut(&p->opened);
     free(p);
+}
+
+static void forget(struct plugin *p) /* what moves is where it was at first */
+{
+    for (int n = 0; n < DIALS; n++) p->seen[n] = dials[n].first;
+    p->program = FIRST_PROGRAM;
 }
 
 static void *instantiate(const struct descriptor *own, double rate, const char *bundle, const struct feature *const *features)
 {
     const struct map *map = NULL;
+    const struct schedule *schedule = NULL;
     (void)own;
-    for (; features && *features; features++)
+    for (; features && *features; features++) {
         if (!strcmp((*features)->uri, MAP_URI)) map = (*features)->data;
+        if (!strcmp((*features)->uri, SCHEDULE_URI)) schedule = (*features)->data;
+    }
     struct plugin *p = map ? calloc(1, sizeof *p) : NULL;
     if (!p) return NULL;
     char folder[4096];
@@ -47,8 +66,11 @@ static void *instantiate(const struct descriptor *own, double rate, const char *
         return NULL;
     }
     p->midi = map->number(map->handle, MIDI_URI);
-    for (int n = 0; n < DIALS; n++) p->seen[n] = dials[n].first;
-    p->program = FIRST_PROGRAM;
+    p->schedule = schedule;
+    for (int n = 0; n < DIALS + DESIGNS; n++) p->seen[n] = dials[n].first;
+    forget(p);
+    sweep(&p->bench);
+    furnish(&p->bench, &p->opened, !schedule);
     return p;
 }
 
@@ -57,16 +79,47 @@ static void connect(void *instance, uint32_t port, void *data)
     if (port < PORTS) ((struct plugin *)instance)->port[port] = data;
 }
 
-static void activate(void *instance)
+static void hear_designs(struct plugin *p) /* one at its first place is the preset's own, to the last bit */
+{
+    for (int n = DIALS; n < DIALS + DESIGNS; n++) {
+        const float *dial = p->port[FIRST_DIAL + n];
+        if (!dial || *dial == p->seen[n] || *dial != *dial) continue;
+        p->seen[n] = *dial;
+        want(&p->bench, n - DIALS, *dial == dials[n].first ? NAN : dials[n].scale * (double)*dial);
+    }
+}
+
+static void activate(void *instance) /* with the design that its ports ask for already */
 {
     struct plugin *p = instance;
     jawari_reset(p->opened.instrument);
-    for (int n = 0; n < DIALS; n++) p->seen[n] = dials[n].first;
-    p->program = FIRST_PROGRAM;
+    forget(p);
+    hear_designs(p);
+    if (DESIGNS) settle(&p->bench, p->opened.instrument);
+}
+
+static int work(void *instance, int (*answer)(void *, uint32_t, const void *), void *handle, uint32_t size, const void *data)
+{
+    struct plugin *p = instance;
+    (void)answer, (void)handle, (void)size, (void)data;
+    atomic_store(&p->called, false);
+    serve(&p->bench);
+    return 0;
+}
+
+static int answered(void *instance, uint32_t size, const void *data) { return (void)instance, (void)size, (void)data, 0; }
+
+static void have_designed(struct plugin *p)
+{
+    hear_designs(p);
+    go_over(&p->bench, &p->opened.instrument);
+    if (!p->schedule || !awaits(&p->bench) || atomic_exchange(&p->called, true)) return;
+    if (p->schedule->work(p->schedule->handle, 0, NULL)) atomic_store(&p->called, false); /* the next block asks again */
 }
 
 static void hear_ports(struct plugin *p) /* a dial that nobody has moved moves nothing */
 {
+    if (DESIGNS) have_designed(p);
     for (int n = 0; n < DIALS; n++) {
         const float *dial = p->port[FIRST_DIAL + n];
         if (!dial || *dial == p->seen[n] || *dial != *dial) continue;
@@ -117,6 +170,12 @@ static void run(void *instance, uint32_t frames)
     render(p, done, frames);
 }
 
-static const struct descriptor plugin = {URI, instantiate, connect, activate, run, NULL, cleanup, NULL};
+static const void *extension(const char *uri)
+{
+    static const struct worker worker = {work, answered, NULL};
+    return DESIGNS && !strcmp(uri, WORKER_URI) ? &worker : NULL;
+}
+
+static const struct descriptor plugin = {URI, instantiate, connect, activate, run, NULL, cleanup, extension};
 
 OUTSIDE const struct descriptor *lv2_descriptor(uint32_t index) { return index ? NULL : &plugin; }

@@ -11,7 +11,7 @@ from engine import messages as midi
 from engine.export import linking
 from engine.export.header import header
 from engine.export.job import CODE, IMAGE, ROOM, Export, described, licence, slug
-from engine.export.shape import bundle_list, identity
+from engine.export.shape import PLAYING, bundle_list, identity
 from engine.export.shape import shape as common
 from engine.versions import VERSION
 
@@ -46,7 +46,7 @@ def write(order: Export, folder: Path) -> None:
     (work / CODE).write_bytes(order.code)
     (work / "jawari.h").write_text(header(order.rack, order.dials, order.rates), encoding="utf-8")
     (work / "shape.h").write_text(shape(order), encoding="utf-8")
-    for source in (ROOM / "opening.h", ROOM / "playing.h", *(ROOM / "vst3" / name for name in SOURCES)):
+    for source in (*(ROOM / name for name in PLAYING), *(ROOM / "vst3" / name for name in SOURCES)):
         (work / source.name).write_bytes(source.read_bytes())
     linking.library(order.target, work, [work / "plugin.c", work / CODE], work / "made", SYMBOLS[system])
     (work / "made").rename(made / room / name)
@@ -115,7 +115,7 @@ last bit. Put the folder `{slug(order)}.vst3` where VST 3 plugins lie: `~/.vst3`
 `~/Library/Audio/Plug-Ins/VST3` on macOS, `%COMMONPROGRAMFILES%\\VST3` on Windows. It keeps
 its name, by which hosts find the library within.
 
-{described(order)}
+{described(order, chosen_by_midi=False)}
 
 Parameters and notes are heard on their very frames. MIDI's controllers, pressure and the wheel of each channel come as
 parameters of their own, as VST 3 has it: how finely is the host's affair, and program changes do not come; a parameter

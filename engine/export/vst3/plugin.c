@@ -59,7 +59,7 @@ static uint32_t unref(struct own *o)
 {
     uint32_t left = atomic_fetch_sub(&o->users, 1) - 1;
     if (left) return left;
-    shut(&o->played.opened);
+    shut_played(&o->played);
     free(o);
     return 0;
 }
@@ -279,7 +279,7 @@ static bool ready(struct own *o)
 {
     struct opened *opened = &o->played.opened;
     o->late = 0;
-    if (!opened->instrument && (o->refused == o->rate || !open_beside(opened, folder ? folder : "", o->rate, ID, RATES)))
+    if (!opened->instrument && (o->refused == o->rate || !open_played(&o->played, folder ? folder : "", o->rate)))
         return o->refused = o->rate, false;
     return o->late = (uint32_t)jawari_latency(opened->instrument), true;
 }
@@ -287,7 +287,7 @@ static bool ready(struct own *o)
 static result active(void *self, uint8_t wanted)
 {
     struct own *o = component_own(self);
-    if (!wanted) return o->running = false, shut(&o->played.opened), DONE;
+    if (!wanted) return o->running = false, shut_played(&o->played), DONE;
     if (o->running) return DONE;
     if (!ready(o)) return REFUSED;
     return begin(&o->played), o->running = true, DONE;
@@ -309,12 +309,15 @@ static result takes(void *self, int32_t doubles) { return (void)self, doubles ? 
 
 static uint32_t latency(void *self) { return processor_own(self)->late; }
 
+enum { OFFLINE = 2 };
+
 static result setup(void *self, struct setup *wanted) /* memory is had here, since hosts ask for the latency next */
 {
     struct own *o = processor_own(self);
     if (o->running || wanted->doubles) return REFUSED;
-    if (wanted->rate != o->rate) shut(&o->played.opened);
+    if (wanted->rate != o->rate) shut_played(&o->played);
     o->rate = wanted->rate;
+    atomic_store(&o->played.bench.patient, wanted->mode == OFFLINE);
     return ready(o) ? DONE : REFUSED;
 }
 

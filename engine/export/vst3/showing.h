@@ -23,7 +23,7 @@ static int place_of(uint32_t id)
 static double plain(int n, double part)
 {
     double value = dials[n].low + fmin(fmax(part, 0.0), 1.0) * (dials[n].high - dials[n].low);
-    return n < DIALS ? value : floor(value + 0.5);
+    return n < PROGRAM ? value : floor(value + 0.5);
 }
 
 static double part_of(int n, double value) { return (value - dials[n].low) / (dials[n].high - dials[n].low); }
@@ -46,8 +46,8 @@ static result parameter_get(void *self, int32_t n, struct parameter *found)
     found->id = number(n), found->first = at_rest(n);
     if (n < ALL) {
         wide(found->title, 128, dials[n].name), wide(found->brief, 128, dials[n].name);
-        found->steps = n < DIALS ? 0 : (int32_t)(dials[n].high - dials[n].low);
-        found->flags = AUTOMATED | (n < DIALS ? 0 : LIST);
+        found->steps = n < PROGRAM ? 0 : (int32_t)(dials[n].high - dials[n].low);
+        found->flags = AUTOMATED | (n < PROGRAM ? 0 : LIST);
         return DONE;
     }
     int control = control_of(n);

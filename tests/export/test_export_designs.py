@@ -1,0 +1,228 @@
+"""Instruments that are designed anew: a new note has the bits that Python plays with those values, others go on."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from export.exporting import NEEDED, RATE, Opened
+from export.test_export_any_rate import OWN, arrays, designed, machine_of
+
+from engine import messages as midi
+from engine.export import designs, image
+from engine.layout import rebuilt
+from engine.physics import contact
+from engine.preset.loader import Preset, load_preset
+from engine.preset.rack import bank
+from engine.preset.schema import KEYS as TABLE
+from engine.preset.schema import plain
+from engine.synth import keyed, keys
+from engine.synth.bank import Setup
+from engine.synth.bank import design as design_all
+from engine.synth.ensemble import Seats
+from engine.synth.instrument import Instrument
+from engine.synth.memory import FREE, KEYS
+from engine.synth.mixing import play_together
+from engine.synth.routing import hand_on
+from engine.synth.strings import GROUPS
+
+BLOCK = 128
+# A preset with other values, each over its shipped or own ones: every key that an instrument is designed for.
+CHANGED: list[tuple[str, dict[str, float]]] = [
+    ("sitar-string", {"barrier.curvature": 1.9, "contact.stiffness": 3e6}),
+    ("sitar-string", {"string.stiffness": 2.2e-4, "string.loss.s3": 1.6e-5, "release": 0.4}),
+    ("sitar-string", {"string.stiffness": 2e-5, "barrier.curvature": 0.2, "excitation.position": 0.3}),
+    (
+        "prepared",
+        {"string.stiffness": 0.02, "contact.stiffness": 2e6, "contact.exponent": 1.9, "excitation.force": 20.0},
+    ),
+    ("pressed", {"barrier.height": 1e-4, "contact.exponent": 2.4, "contact.damping": 0.4, "pickups.0.at": 0.23}),
+    ("pins", {"barrier.height": -5e-5, "string.loss.s1": 1.5e-3, "excitation.duration": 3e-3, "pickups.0.at": 0.12}),
+    ("slope", {"contact.stiffness": 2e9, "string.stiffness": 2.5e-5, "string.loss.s1": 0.02}),
+]
+
+
+def base(name: str) -> Preset:
+    return load_preset(OWN.get(name, name))
+
+
+@cache
+def image_of(name: str) -> bytes:
+    return image.image(bank([base(name)]), ())
+
+
+def values(name: str, changes: dict[str, float]) -> list[float]:
+    """By their numbers; of all others none."""
+    numbers = {dial.key: dial.number for dial in designs.designed(bank([base(name)]))}
+    told = [float("nan")] * len(numbers)
+    for key, value in changes.items():
+        told[numbers[key]] = value
+    return told
+
+
+@cache
+def gains(name: str) -> Any:
+    return Instrument(base(name), RATE).design.keys.gain[:KEYS]
+
+
+def python(name: str, changes: dict[str, float], patched: pytest.MonkeyPatch, rate: float = RATE) -> Instrument:
+    """The preset with these values, as loud and as tuned as it is by itself: neither is heard anew in an export."""
+    own, made = base(name), load_preset(OWN.get(name, name), changes)
+    heard = keys._kept_pitch
+    with patched.context() as patch:
+        patch.setattr(keys, "_kept_pitch", lambda _, *rest: heard(own.problem, *rest))
+        setup = Setup(made, rate, made.oversample, made.polyphony, 2, made.tuning)
+        return Instrument.of(setup, design_all(setup, None, gains(name)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("designs")
+
+
+class TestWithCode:
+    pytestmark = NEEDED
+
+    @pytest.mark.parametrize(("name", "changes"), CHANGED, ids=str)
+    def test_every_number_is_what_python_designs(
+        self, name: str, changes: dict[str, float], folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        made, wanted = Opened(folder, image_of(name), RATE, values(name, changes)), python(name, changes, monkeypatch)
+        assert made.result == 0
+        here, there = machine_of(made), wanted.machine
+        assert np.array_equal(here.keys.ready, there.keys.ready)
+        for number in np.flatnonzero(there.keys.ready).tolist():
+            assert here.keys[number] == there.keys[number], number
+            assert np.array_equal(here.resting[number], there.resting[number])
+            one = rebuilt(GROUPS[there.model], here.address, here.key_words[number])
+            other = rebuilt(GROUPS[there.model], there.address, there.key_words[number])
+            for left, right in zip(arrays(designed(one)), arrays(designed(other)), strict=True):
+                assert left.tobytes() == right.tobytes(), number
+
+    def test_values_beyond_their_range_are_at_its_end(self, folder: Path) -> None:
+        dials = designs.designed(bank([base("sitar-string")]))
+        for ends in ([dial.low for dial in dials], [dial.high for dial in dials]):
+            sounds = []
+            for beyond in (1.0, 1e6):
+                told = [own.own + beyond * (end - own.own) for own, end in zip(dials, ends)]
+                made = Opened(folder, image_of("sitar-string"), RATE, told)
+                made.send(0, 0x90, 54, 100)
+                sounds.append(made.run(2000))
+            assert np.isfinite(sounds[0]).all()
+            assert np.array_equal(*sounds)
+
+    @pytest.mark.parametrize(("name", "changes"), [CHANGED[0], CHANGED[4]], ids=str)
+    def test_what_sounds_goes_on_as_in_live_play(
+        self, name: str, changes: dict[str, float], folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The same bits: strings that ring, the wheel where it was, notes that end or begin in that very block."""
+        old, new = Opened(folder, image_of(name)), Opened(folder, image_of(name), RATE, values(name, changes))
+        seats, first = (
+            Seats(2, 64),
+            Instrument.of(Instrument(base(name), RATE).setup, Instrument(base(name), RATE).design),
+        )
+        seats = Seats(2, first.latency)
+        seats.put_on(0, first, on_all_channels=True)
+        before = [(0, 0x90, 50, 100), (40, 0x90, 57, 90), (300, 0xB0, 1, 70), (500, 0xE0, 0, 80)]
+        after = [(5, 0x80, 57, 40), (9, 0x90, 62, 110), (9, 0xB0, 1, 20), (400, 0x90, 50, 60)]
+        sounds: list[list[Any]] = [[], []]
+        played = old
+        for n, block in enumerate(range(0, 60 * BLOCK, BLOCK)):
+            if n == 30:
+                seats.put_on(1, python(name, changes, monkeypatch), on_all_channels=True, heir=1)
+                play_together(seats.address, 0, 0)
+                assert new.code.jawari_alone(new.at) == 1
+                assert new.code.jawari_follow(new.at, old.at) == 1
+                assert new.code.jawari_alone(new.at) == 0
+                played = new
+            start = 0 if n < 30 else 30 * BLOCK
+            for at, *data in before if n < 30 else after:
+                if block <= start + at < block + BLOCK:
+                    played.send(start + at - block, *data)
+                    assert sent(seats, start + at, data)
+            out = np.zeros((BLOCK, 2), np.float32)
+            play_together(seats.address, BLOCK, out.ctypes.data)
+            sounds[0].append(out)
+            sounds[1].append(played.run(BLOCK))
+        wanted, heard = map(np.concatenate, sounds)
+        assert np.abs(wanted).max() > 1e-3
+        assert np.array_equal(heard, wanted)
+        assert new.code.jawari_alone(new.at) == 1  # the old one is as good as gone
+        assert all(voice.state == FREE for voice in machine_of(old).voices)
+
+    def test_messages_that_wait_are_obeyed_once(self, folder: Path) -> None:
+        """A note that was sent before and begins after; its end, too."""
+        wanted = Opened(folder, image_of("prepared"))
+        old, new = Opened(folder, image_of("prepared")), Opened(folder, image_of("prepared"))
+        for made in (wanted, old):
+            for at, data in (
+                (10, (0x90, 60, 100)),
+                (900, (0x90, 48, 80)),
+                (1500, (0x80, 60, 0)),
+                (1600, (0xB0, 1, 100)),
+            ):
+                assert made.send(at, *data) == 1
+        new.redesign(values("prepared", {}))
+        expected = wanted.run(4000)
+        first = old.run(800)
+        assert new.code.jawari_follow(new.at, old.at) == 1
+        rest = new.run(3200)
+        assert np.array_equal(first, expected[:800])
+        assert np.abs(rest[:100]).max() > 1e-4
+        assert np.abs(rest[600:] - expected[1400:]).max() < 0.5 * np.abs(expected).max()
+        for key in (60, 48):
+            assert sum(voice.key == key and voice.state != FREE for voice in machine_of(new).voices) <= 1
+
+    def test_an_elder_that_is_heard_waits_for_its_turn(self, folder: Path) -> None:
+        made = [Opened(folder, image_of("prepared")) for _ in range(3)]
+        made[0].send(0, 0x90, 60, 100)
+        made[0].run(500)
+        assert made[1].code.jawari_follow(made[1].at, made[0].at) == 1
+        assert made[2].code.jawari_follow(made[2].at, made[1].at) == 0
+        made[1].run(2000)
+        assert made[2].code.jawari_follow(made[2].at, made[1].at) == 1
+        made[2].run(100)
+        made[2].code.jawari_reset(made[2].at)  # nothing of it is left then
+        assert made[2].code.jawari_alone(made[2].at) == 1
+        assert not made[2].run(500).any()
+
+
+def sent(seats: Seats, sample: int, data: list[int]) -> bool:
+    """To Python's ensemble."""
+    return bool(hand_on(seats.address, sample, midi.packed(*data)))
+
+
+def test_what_can_be_changed_is_the_schemas(folder: Path) -> None:
+    for name in ("sitar-string", "plain", *OWN):
+        moved = {controller.to for controller in base(name).controllers}
+        dials = designs.designed(bank([base(name)]))
+        assert not moved & {dial.key for dial in dials}
+        assert [dial.number for dial in dials] == list(range(len(dials)))
+        assert len({designs.number_of(dial) for dial in dials}) == len(dials)
+        for dial in dials:
+            key = TABLE[plain(dial.key)]
+            assert (dial.unit, dial.effect) == (key.unit, key.meaning)
+            assert key.low <= dial.low <= dial.own <= dial.high <= key.high
+            assert dial.low < dial.high
+
+
+def test_names_are_made_of_keys() -> None:
+    assert [designs.named(key) for key in ("string.loss.s3", "release", "pickups.1.at")] == [
+        *("String loss s3", "Release", "Pickup 2 at")
+    ]
+
+
+def test_numbers_never_change() -> None:
+    """Hosts keep them with sessions."""
+    assert keyed.DESIGNED.index("barrier.curvature") == keyed.CURVATURE == 1
+    assert keyed.DESIGNED.index("release") == keyed.RELEASE == 13
+    assert keyed.PICKUP == 32
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.3, 1.5, 2.0, 3.0, 10.0])
+def test_lasting_is_that_of_contacts(exponent: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keyed, "gamma", keyed.gamma.py_func)
+    assert keyed.lasting.py_func(exponent) == pytest.approx(contact.lasting(exponent), rel=1e-14)
