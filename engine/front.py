@@ -87,6 +87,19 @@ class _Lower(Lower):  # type: ignore[misc]
             self.loc = statement.loc
             self.lower_inst(statement)
 
+    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
+        """Which number is written out matters where numba has noted it: to powers."""
+        if not (expr.static_lhs is expr.static_rhs is ir.UNDEFINED):
+            return super().lower_binop(resty, expr, op)
+        asked, signature = self.context.typing_context, self.fndesc.calltypes[expr]
+        values = [
+            self.context.cast(self.builder, self.loadvar(given.name), self.typeof(given.name), kind)
+            for given, kind in zip((expr.lhs, expr.rhs), signature.args)
+        ]
+        function = asked.resolve_value_type(op)
+        written = self.context.get_function(function, function.get_call_type(asked, signature.args, {}))
+        return self.context.cast(self.builder, written(self.builder, values), signature.return_type, resty)
+
     def _find_singly_assigned_variable(self) -> None:
         self._graph = analysis.compute_cfg_from_blocks(self.blocks)
         self._singly_assigned_vars, self._blk_local_varmap = _values(self.blocks, self._graph.dominators()), {}

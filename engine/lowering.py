@@ -114,13 +114,17 @@ def foreign(text: str) -> list[str]:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """The collector would look at everything a hundred times, a fifth of the time, and find next to nothing."""
+    """The collector would look at everything a hundred times, a fifth of the time, and find next to nothing; nor need
+    it do so at once afterwards, as if all had just been made."""
     busy = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if busy:
+            if not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()  # to the oldest, which are looked at seldom
             gc.enable()
 
 
@@ -418,5 +422,6 @@ def _parsed(written: Any, kept: Collection[str]) -> Any:
 def _optimise(whole: Any, machine: Any) -> None:
     options = llvm.create_pipeline_tuning_options(speed_level=OPTIMISE)
     options.loop_vectorization = options.slp_vectorization = True
+    options.loop_unrolling = False  # but where vectors.py asks for it: LLVM overdoes it, by 8 for the latest processors
     builder = llvm.PassBuilder(machine, options)
     builder.getModulePassManager().run(whole, builder)

@@ -20,7 +20,7 @@ from numba.core.serialize import dumps
 from engine import cache, sources
 from engine.processor import COUNTER_RATE, PROCESSOR, require
 
-MOST = "up to 25 seconds"  # that it takes to compile; half of that where two cores are free (scripts/bench_engine.py)
+MOST = "up to 30 seconds"  # that it takes to compile; half of that where two cores are free (scripts/bench_engine.py)
 INTERPRETED = bool(numba.config.DISABLE_JIT)  # NUMBA_DISABLE_JIT=1: every kernel runs as plain Python
 
 

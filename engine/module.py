@@ -7,6 +7,7 @@ processor, the module lies in the cache as an object file, or came with a wheel;
 from __future__ import annotations
 
 import ctypes
+import gc
 import hashlib
 import importlib
 import json
@@ -259,6 +260,8 @@ def _part_of(found: Entry | CEntry | ArrayEntry) -> int:
 
 def help_out(number: str, sources_here: str, *aim: str) -> None:
     """In a process that was started for it: make a part, if the sources are those that were asked for."""
+
+    gc.disable()  # this process ends before there is much to collect
 
     def make() -> bytes:
         for place in sources.entrances(PACKAGE):

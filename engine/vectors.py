@@ -28,6 +28,7 @@ from engine.processor import Processor, aimed_at
 PADDING = 16  # entries: mode arrays come in whole vectors of either precision
 TOGETHER = 8  # rows that are added up before what they add to is touched
 WIDEST = 64  # bytes of a vector
+SHORT, UNROLLED = 64, 4  # instructions of a round; rounds of a loop that are written down as one where they are short
 ROUND = 4  # vectors that `wide_step` takes at once
 INT = ir.IntType(64)
 
@@ -193,6 +194,9 @@ class _Vectors:
     def loop(self, count: Any, step: int) -> Iterator[Any]:
         with cgutils.for_range_slice(self.builder, INT(0), count, INT(step)) as (i, _):
             yield i
+            last = self.builder.block
+        if len(last.instructions) <= SHORT:
+            _unroll(self.builder.module, last.terminator)
 
     def in_groups(self, count: Any, largest: int, group: Callable[[int, Any], None]) -> None:
         """group(size, first) for blocks of `largest` rows, then once for the rest."""
@@ -214,6 +218,15 @@ class _Vectors:
                 group(size, first)
             b.branch(end)
         b.position_at_end(end)
+
+
+def _unroll(module: Any, back: Any) -> None:
+    """Have LLVM write down a loop's body several times, given the branch back to its start (LLVM's language reference,
+    llvm.loop.unroll.count)."""
+    hint = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.count"), ir.IntType(32)(UNROLLED)])
+    loop = ir.values.MDValue(module, (), str(len(module.metadata)))
+    loop.operands = loop, hint  # itself, so that every loop has one of its own
+    back.set_metadata("llvm.loop", loop)
 
 
 def _arrays(context: Any, builder: Any, signature: Any, values: Any) -> list[Any]:

@@ -22,7 +22,7 @@ from engine.study.simulate import SCHEMES
 
 ROOT = Path(__file__).parent.parent
 QUICK = ("simulate", "tanpura-string", "--seconds", "2 ms")
-COLD = "jawari: compiling for this machine, once; up to 25 seconds\n"  # said by whichever test comes first
+COLD = "jawari: compiling for this machine, once; up to 30 seconds\n"  # said by whichever test comes first
 
 
 def jawari(*words: str, **how: object) -> subprocess.CompletedProcess[str]:

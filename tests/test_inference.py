@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import operator
 from typing import Any
 
+import llvmlite.binding as llvm
 import pytest
 from llvmlite import ir
-from numba.core import base, interpreter, typeinfer, types
+from numba.core import base, interpreter, typeinfer, types, untyped_passes
 from numba.core.registry import cpu_target
 from numba.core.types.abstract import Type
+from numba.core.types.functions import BaseFunction
 
 from engine import calling, compiled, inference, lowering
 from engine.compiled import native
@@ -20,7 +24,9 @@ PLACES: tuple[tuple[Any, str], ...] = (
     (typeinfer.ConstraintNetwork, "propagate"),
     (typeinfer, "new_error_context"),
     (interpreter, "peep_hole_delete_with_exit"),
+    (untyped_passes, "fixup_var_define_in_scope"),
     (base, "_wrap_missing_loc"),
+    (BaseFunction, "get_call_type"),
     (Type, "__hash__"),
 )
 
@@ -72,3 +78,34 @@ def test_results_are_values_and_nobody_asks_whether_all_went_well() -> None:
 def test_what_may_be_none_is_refused() -> None:
     with pytest.raises(NotImplementedError):
         calling.Convention(None).get_function_type(types.Optional(types.float64), ())
+
+
+@native
+def turned(n: Any) -> Any:
+    """What is a whole number before the loop is none after it, and so is what was made of it on the way."""
+    x, y, z = 1, 0, 2
+    for _ in range(n):
+        y = x**2 + z
+        x, z = x * 0.5, y
+    return 1000 * y + x**3
+
+
+def test_what_a_loop_brings_back_is_asked_again() -> None:
+    whole, machine, _ = lowering.optimised(
+        {"turned": lowering.Door(turned, (types.int64,), types.float64)}, 1, lambda share: None
+    )
+    made = llvm.create_mcjit_compiler(whole, machine)
+    made.finalize_object()
+    function = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64)(made.get_function_address("turned"))
+    assert [function(n) for n in range(5)] == [float(turned.py_func(n)) for n in range(5)]
+    assert function(4) % 1.0 != 0.0
+
+
+def test_what_was_made_meanwhile_is_not_collected_at_once() -> None:
+    gc.enable()
+    with lowering._undisturbed():
+        kept = [[n] for n in range(50_000)]
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    assert gc.get_count()[0] < len(kept) // 10
+    assert gc.get_freeze_count() == 0

@@ -63,6 +63,7 @@ INTERNALS = {
         "numba.core.typeinfer",
         "numba.core.types.abstract.Type",
         "numba.core.untyped_passes",
+        "numba.core.types.functions.BaseFunction",
         "numba.core.types.containers.BaseTuple",  # module.py: arrays in a tuple, one by one
         "numba.core.types",
         "numba.core.types.misc.Optional",

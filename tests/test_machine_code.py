@@ -280,7 +280,7 @@ def test_an_empty_file_costs_a_program_a_line(place: Path, tmp_path: Path) -> No
 
 def test_the_first_run_is_told_and_no_other(place: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     machine_code.tell_if_cold("kernel_of_a_test.twice")
-    assert caplog.messages == ["compiling for this machine, once; up to 25 seconds"]
+    assert caplog.messages == ["compiling for this machine, once; up to 30 seconds"]
     doubled(tmp_path)
     machine_code.tell_if_cold("kernel_of_a_test.twice")
     assert len(caplog.messages) == 1

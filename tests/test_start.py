@@ -16,7 +16,7 @@ import engine
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 ROOT = Path(__file__).parent.parent
 LINE = "jawari: interrupted\n"
-COLD = "jawari: compiling for this machine, once; up to 25 seconds\n"
+COLD = "jawari: compiling for this machine, once; up to 30 seconds\n"
 QUICK = ["simulate", "tanpura-string", "--seconds", "2 ms"]
 
 # Interrupts itself as the n-th module is looked for: the same place on a fast machine and on a slow one.

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import inlined, native
-from engine.opened import address
+from engine.compiled import WORD, compiled_apart, inlined, native
+from engine.opened import address, record_type
 from engine.physics.network.fretting import place
 from engine.physics.network.inheriting import (
     deepest,
@@ -189,3 +189,9 @@ def clear_out(m: Machine) -> None:
     for n in range(lines.size):
         lines[n].fingers = 0
     strings.joint(m).leaves = 0
+
+
+# As seldom as a knob is turned.
+compiled_apart(body_goes_on, record_type(Machine), record_type(Machine))
+compiled_apart(answering_goes_on, record_type(Machine), record_type(Machine))
+compiled_apart(go_on, record_type(Machine), WORD, record_type(Machine), WORD)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from engine.compiled import copy, integers, native
-from engine.opened import address
+from engine.compiled import WORD, compiled_apart, copy, integers, native
+from engine.opened import address, record_type
 from engine.physics.network.fretting import carry_over, course, press
 from engine.physics.network.hanging import tune
 from engine.physics.network.memory import island
@@ -93,3 +93,6 @@ def step_on(m: Machine, c: Choir, row: Any, way: Any) -> Any:
         before = (at - course(c.met, row, (now - 1.0) / time, time / pace)) * pace
     way[0], way[2] = speed - before, speed / pace
     return at + 0.5 * speed / pace
+
+
+compiled_apart(go_on_at, record_type(Machine), WORD)
