@@ -73,7 +73,7 @@ class Room:
         return self.studio.answer(Request(word, {**whole, **fields}, 0), page)
 
     def settle(self) -> None:
-        wait_for(self.studio.workshop.settled.is_set, "the workshop does not settle", 60.0)
+        wait_for(self.studio.workshop.settled.is_set, "the workshop does not settle", 300.0)
 
     def heard(self) -> list[str]:
         found = [told["what"] for told in self.told if told["event"] == "heard"]
