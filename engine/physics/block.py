@@ -260,7 +260,7 @@ def accept(law: Law, touch: Any, work: Any, first: Any, size: Any) -> Any:
                     return False
                 elif root != a:  # by its tangent: where psi+^2 = F s, there is an a of that energy
                     after = np.sqrt(root * x * s)
-                    if abs(after - work[SLOPE, i] * (s - work[GAP, i])) > law.slack * after:
+                    if abs(after - work[SLOPE, i] * (s - work[GAP, i])) > law.grain * work[SLOPE, i] * s:
                         return False
         elif law.rule != PLAIN and missed(law, work, i, s):
             return False

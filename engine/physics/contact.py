@@ -127,7 +127,7 @@ def raised(eta: Any, law: Law) -> Any:
         return np.sqrt(np.sqrt(eta))
     if law.form == HALF:
         return np.sqrt(eta)
-    return law.slope.dtype.type(power_of_normal(max(eta, SHALLOWEST), law.power))
+    return law.slope.dtype.type(power_of_normal(max(eta, law.slope.dtype.type(SHALLOWEST)), law.power))
 
 
 @inlined

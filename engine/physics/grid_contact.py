@@ -92,7 +92,7 @@ def find_powers(surface: Touchable, touch: Touch, now: Any, after: Any) -> None:
     slope, found = law.slope[first:], touch.force[first:]
     for k in range(many):
         eta, middle = height[k] - now[k], middle_of(law, height[k], now[k], after[k])
-        base = max(eta if eta > law.zero else middle, contact.SHALLOWEST)
+        base = max(eta if eta > law.zero else middle, law.slope.dtype.type(contact.SHALLOWEST))
         found[k] = slope[k] * law.slope.dtype.type(power_of_normal(base, law.power))
 
 
