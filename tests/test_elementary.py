@@ -136,10 +136,16 @@ def test_special_values(name: str, x: float, wanted: float) -> None:
     "y", [0.0, -0.0, 1.0, -1.0, 2.0, 3.0, -3.0, 0.75, -0.75, 1e308, -1e308, 2.0**53 - 1, INF, -INF, NAN]
 )
 def test_power_has_the_special_values_of_c(x: float, y: float) -> None:
+    """And elsewhere those of a library, whose own last bit depends on its version."""
     with np.errstate(all="ignore"):
         wanted = float(np.power(x, y))
     found = elementary.power(x, y)
-    assert math.isnan(found) if math.isnan(wanted) else bits(found) == bits(wanted)
+    if math.isnan(wanted):
+        assert math.isnan(found)
+    elif math.isfinite(wanted) and wanted not in (0.0, 1.0, -1.0):
+        assert abs(found - wanted) <= math.ulp(wanted)
+    else:
+        assert bits(found) == bits(wanted)
 
 
 doubles = st.floats(width=64)
