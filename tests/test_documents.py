@@ -356,7 +356,7 @@ def python(tree: Path, program: str, **environment: str) -> str:
     return done.stdout
 
 
-# Kernels are interpreted here: to compile them all for each recipe would take a minute.
+# Kernels are interpreted here: to compile them all for each recipe would take a minute. So no key is tuned by ear.
 PLAYED = """
 import numpy as np, engine
 from engine.synth import rehearsal
@@ -376,7 +376,12 @@ STRING = {"length": 0.3, "density": 1e-3, "tuned": "C5"}
 def test_a_barrier_profile_is_added_as_described(tmp_path: Path) -> None:
     tree = extended("comb", tmp_path)
     barrier = {"profile": "comb", "depth": "2 mm", "pitch": "8 mm", "height": "0.1 mm", "from": "4 mm", "to": "40 mm"}
-    preset = {"string": STRING, "barrier": barrier | {"points": 3}, "contact": {"stiffness": 1e6}}
+    preset = {
+        "string": STRING,
+        "barrier": barrier | {"points": 3},
+        "contact": {"stiffness": 1e6},
+        "intonation": "string",
+    }
     program = PLAYED.format(preset=preset) + (
         "surface = preset.problem.barrier.surface\n"
         "x = np.linspace(0.0, 0.04, 101)\n"
