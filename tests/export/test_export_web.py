@@ -165,7 +165,9 @@ def test_the_page_names_no_other_address(folder: Path) -> None:
     html = (page / "index.html").read_text(encoding="utf-8")
     assert "default-src 'none'" in html
     assert "connect-src" not in html  # so nobody at all may be asked
-    assert sum(file.stat().st_size for file in page.iterdir() if file.name != "events") < 750_000
+    sizes = {file.name: file.stat().st_size for file in page.iterdir() if file.name != "events"}
+    assert sum(sizes.values()) < 800_000
+    assert sum(sizes.values()) - sizes["plain.js"] < 480_000  # what a browser of today fetches
 
 
 def test_one_file_is_the_whole_page(
