@@ -98,7 +98,7 @@ def test_no_compiled_function_escapes_the_fingerprint() -> None:
     """But for what exports alone are made of, which are kept by those files, too."""
     known = set(sources.kernel_sources(PACKAGE))
     seen = 0
-    for file in set(PACKAGE.rglob("*.py")) - {PACKAGE / "export" / "doors.py"}:
+    for file in set(PACKAGE.rglob("*.py")) - {PACKAGE / "export" / name for name in ("doors.py", "heirs.py")}:
         module = importlib.import_module(".".join(("engine", *file.relative_to(PACKAGE).with_suffix("").parts)))
         for value in vars(module).values():
             if isinstance(value, Dispatcher):
@@ -107,10 +107,10 @@ def test_no_compiled_function_escapes_the_fingerprint() -> None:
     assert seen > 50
 
 
-def test_of_presets_only_the_table_of_parameters_is_compiled_in() -> None:
-    """Its numbers are constants to the renderer; whatever else is written in that room, machine code stays good."""
+def test_of_presets_only_parameters_and_materials_are_compiled_in() -> None:
+    """Their numbers are constants to the renderer; whatever else is written in that room, machine code stays good."""
     known = {file for file in sources.kernel_sources(PACKAGE) if file.parent == PACKAGE / "preset"}
-    assert known == {PACKAGE / "preset" / "parameters.py"}
+    assert known == {PACKAGE / "preset" / "parameters.py", PACKAGE / "preset" / "materials.py"}
 
 
 def test_fingerprint_follows_numba_and_cpu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,9 +40,9 @@ def test_nobody_listens_to_strings_while_a_knob_turns(
     """They keep how they are tuned; once it rests, they are what the saved preset is when it is opened, bit by bit."""
     room, listened, real = request.getfixturevalue(kind), list[float](), intonation.bent
 
-    def bent(design: Any, pitch: float) -> float:
+    def bent(design: Any, pitch: float, *more: Any) -> float:
         listened.append(pitch)
-        return real(design, pitch)
+        return real(design, pitch, *more)
 
     room.ask("set", path="barrier.curvature", value="0.8 1/m")  # the shop is open
     room.settle()
