@@ -98,6 +98,19 @@ def machine_of(made: Opened, part: int = 0) -> Machine:
     return seen(Machine, int(seen(Desk, made.at + int(front.desk)).parts[part].machine))
 
 
+def same_keys(here: Any, there: Any) -> None:
+    """Each number of every string of one machine is the other's."""
+    assert np.array_equal(here.keys.ready, there.keys.ready)
+    for number in np.flatnonzero(there.keys.ready).tolist():
+        assert here.keys[number] == there.keys[number], number
+        assert np.array_equal(here.resting[number], there.resting[number])
+        one = rebuilt(GROUPS[there.model], here.address, here.key_words[number])
+        other = rebuilt(GROUPS[there.model], there.address, there.key_words[number])
+        assert [a.shape for a in arrays(one)] == [a.shape for a in arrays(other)], number
+        for left, right in zip(arrays(designed(one)), arrays(designed(other)), strict=True):
+            assert left.tobytes() == right.tobytes(), number
+
+
 class TestWithCode:
     pytestmark = NEEDED
 
@@ -120,15 +133,7 @@ class TestWithCode:
             assert getattr(here, scalar) == getattr(there, scalar), scalar
         assert np.array_equal(here.filter.taps, there.filter.taps)
         assert (here.finish, here.wiring) == (there.finish, there.wiring)
-        assert np.array_equal(here.keys.ready, there.keys.ready)
-        for number in np.flatnonzero(there.keys.ready).tolist():
-            assert here.keys[number] == there.keys[number], number
-            assert np.array_equal(here.resting[number], there.resting[number])
-            one = rebuilt(GROUPS[there.model], here.address, here.key_words[number])
-            other = rebuilt(GROUPS[there.model], there.address, there.key_words[number])
-            assert [a.shape for a in arrays(one)] == [a.shape for a in arrays(other)], number
-            for left, right in zip(arrays(designed(one)), arrays(designed(other))):
-                assert left.tobytes() == right.tobytes(), number
+        same_keys(here, there)
 
     @pytest.mark.parametrize(("name", "rate"), [("sitar-string", 47_952.0), ("pressed", 32_000.0), ("pins", 88_200.0)])
     def test_it_plays_the_same_bits_also_after_a_reset(self, name: str, rate: float, folder: Path) -> None:

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from export.exporting import NEEDED, RATE, Opened
-from export.test_export_any_rate import OWN, arrays, designed, machine_of
+from export.test_export_any_rate import OWN, machine_of, same_keys
 
 from engine import messages as midi
 from engine.export import designs, image
-from engine.layout import rebuilt
 from engine.physics import contact
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import bank
@@ -27,7 +26,6 @@ from engine.synth.instrument import Instrument
 from engine.synth.memory import FREE, KEYS
 from engine.synth.mixing import play_together
 from engine.synth.routing import hand_on
-from engine.synth.strings import GROUPS
 
 BLOCK = 128
 # A preset with other values, each over its shipped or own ones: every key that an instrument is designed for.
@@ -92,15 +90,7 @@ class TestWithCode:
     ) -> None:
         made, wanted = Opened(folder, image_of(name), RATE, values(name, changes)), python(name, changes, monkeypatch)
         assert made.result == 0
-        here, there = machine_of(made), wanted.machine
-        assert np.array_equal(here.keys.ready, there.keys.ready)
-        for number in np.flatnonzero(there.keys.ready).tolist():
-            assert here.keys[number] == there.keys[number], number
-            assert np.array_equal(here.resting[number], there.resting[number])
-            one = rebuilt(GROUPS[there.model], here.address, here.key_words[number])
-            other = rebuilt(GROUPS[there.model], there.address, there.key_words[number])
-            for left, right in zip(arrays(designed(one)), arrays(designed(other)), strict=True):
-                assert left.tobytes() == right.tobytes(), number
+        same_keys(machine_of(made), wanted.machine)
 
     def test_values_beyond_their_range_are_at_its_end(self, folder: Path) -> None:
         dials = designs.designed(bank([base("sitar-string")]))
