@@ -170,9 +170,21 @@ def _tuned(d: Any, frame: Any, data: Any) -> Any:
     return 1
 
 
+def _begun(where: Any, image: Any, count: Any, rate: Any, values: Any) -> Any:
+    """An instrument in the host's memory, or why there is none."""
+    found = searched(image, count, rate)
+    if found < 0:
+        return found
+    if where == 0 or where & 63:
+        return MISPLACED
+    laid(where, image, found, rate, values)
+    return 0
+
+
 summed, searched, copied = native(_summed), native(_searched), native(_copied)
 filled, laid, tuned = native(_filled), native(_laid), native(_tuned)
 designed, kept, change_all = native(_designed), native(_kept), native(_change_all)
+begun = native(_begun)
 
 
 def size(image: Any, count: Any, rate: Any) -> Any:
@@ -186,27 +198,13 @@ def size(image: Any, count: Any, rate: Any) -> Any:
 
 def open_in(memory: Any, image: Any, count: Any, rate: Any) -> Any:
     """Make an instrument in the host's memory."""
-    where, there = address_of(memory), address_of(image)
-    found = searched(there, count, rate)
-    if found < 0:
-        return found
-    if where == 0 or where & 63:
-        return MISPLACED
-    laid(where, there, found, rate, 0)
-    return 0
+    return begun(address_of(memory), address_of(image), count, rate, 0)
 
 
 def redesign(memory: Any, image: Any, count: Any, rate: Any, values: Any) -> Any:
     """The same with other values of what an instrument is designed for, by their numbers; of what is no number the
     preset's own. It takes its time: not for an audio thread."""
-    where, there = address_of(memory), address_of(image)
-    found = searched(there, count, rate)
-    if found < 0:
-        return found
-    if where == 0 or where & 63:
-        return MISPLACED
-    laid(where, there, found, rate, address_of(values))
-    return 0
+    return begun(address_of(memory), address_of(image), count, rate, address_of(values))
 
 
 def follow(memory: Any, elder: Any) -> Any:
