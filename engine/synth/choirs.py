@@ -29,12 +29,12 @@ from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Played, P
 from engine.preset.loader import Preset
 from engine.preset.playing import HEARD
 from engine.preset.tuning import Tuning
-from engine.synth.intonation import touched
-from engine.synth.keys import BAND, Retuned, cut, go_on, known, of_key, struck
+from engine.synth import intonation
+from engine.synth.keys import BAND, Retuned, cut, go_on, known, of_key, reached, struck
 from engine.synth.memory import HIT, PULSED, PULSES, TAKEN, Choir
 from engine.synth.network_string import MOST_COURSES, ChoirDesign
 from engine.synth.rehearsal import REHEARSAL_RATE
-from engine.synth.striking import strokes
+from engine.synth.striking import as_pushed, strokes
 
 LATER = 1e12  # s: when a damper comes that nobody lets down
 SWIFTEST, SLOWEST, CALMED = 5e-3, 60e-3, 12.6  # s: a stolen note's end; that over its lowest partial leaves -86 dB
@@ -234,11 +234,15 @@ def own_pitch(preset: Preset, part: Played, course: Course, asked: Problem, hz: 
     own = pitch * by_ear(group, body, pitch_of(near[0], hz), a.coupling == "two-way")
     rate = REHEARSAL_RATE * preset.oversample
     heard = _heard(body, part, places(pitch, lead.inharmonicity))
+    pulse = as_pushed(part.exciter, tuned.excitation, lead, len(near))
     for port in part.strung.ports:
         if isinstance(port, Against):
-            found = replace(tuned, barrier=port.barrier, contact=port.contact, pickups=(Pickup(HEARD_AT),))
-            found = found if part.keys == "tension" else replace(found, barrier=cut(port.barrier, found.string.length))
-            own /= 1.0 + touched(modal.design(found, rate, band=min(BAND, 0.45 * rate)), pitch, heard)
+            resting = Problem(lead, port.barrier, port.contact, pulse, (Pickup(HEARD_AT),))
+
+            def made(hertz: float, touching: Problem = resting) -> modal.Design:
+                return modal.design(reached(touching, part.keys, hertz), rate, band=min(BAND, 0.45 * rate))
+
+            own = intonation.own_pitch(own, made, heard)
     return own
 
 
