@@ -49,7 +49,7 @@ ROOM = "loom"
 
 
 @dataclass
-class Tables:
+class TableRows:
     """Rows of records, field by field, in the making."""
 
     parts: list[dict[str, Any]] = field(default_factory=list)
@@ -79,7 +79,7 @@ def block_of(
 class _Assembled:
     def __init__(self, preset: Preset, modes: int) -> None:
         assert preset.assembly is not None
-        self.preset, self.assembly, self.tables = preset, preset.assembly, Tables()
+        self.preset, self.assembly, self.tables = preset, preset.assembly, TableRows()
         self._modes, self._arena, self._writers = modes, Arena(), Writers()
         self._start = self._arena.room(size_of(Bridgework))
         self._loom = self._start + next(part.offset for part in fields_of(Bridgework) if part.name == ROOM)

@@ -23,7 +23,7 @@ from engine.synth.strings import KeyStrings
 SLACK = 512  # bytes by which a choir may be larger than Python lays it: what lies loose on some of its strings
 
 
-class Unstrung:
+class Emptied:
     """An instrument of strings on one bridge without its strings, for keys from the first to the last."""
 
     def __init__(self, whole_one: Instrument, keys: tuple[int, int], book: Recipes) -> None:

@@ -18,7 +18,7 @@ from engine.vectors import PADDING
 
 
 @record
-class Extents:
+class Lengths:
     """Numbers of entries that arrays have."""
 
     modes: int  # in whole vectors
@@ -43,8 +43,8 @@ class Extents:
     four: int
 
 
-extents_at = at(Extents)
-COLUMNS = {part.name: part.offset // 8 for part in fields_of(Extents)}
+lengths_at = at(Lengths)
+COLUMNS = {part.name: part.offset // 8 for part in fields_of(Lengths)}
 Shapes = Mapping[str, tuple[str, ...]]
 
 BANK: Shapes = {
@@ -122,7 +122,7 @@ def room_of(shapes: Shapes, **extents: int) -> int:
 
 
 @native
-def spread_out(arrays: Any, e: Extents, where: Any, top: Any) -> Any:
+def spread_out(arrays: Any, e: Lengths, where: Any, top: Any) -> Any:
     """Have the arrays of the record that lies there lie at `top`, one after the other; where the next one may."""
     sizes = integers(address(e), arrays.size)
     for n in range(arrays.shape[0]):
@@ -137,7 +137,7 @@ def spread_out(arrays: Any, e: Extents, where: Any, top: Any) -> Any:
 
 
 @native
-def resize(arrays: Any, e: Extents, where: Any) -> None:
+def resize(arrays: Any, e: Lengths, where: Any) -> None:
     """The same where they lie already, with room for the largest."""
     sizes = integers(address(e), arrays.size)
     for n in range(arrays.shape[0]):
@@ -150,7 +150,7 @@ LANES = whole(1, float)
 
 
 @native
-def widen(e: Extents) -> None:
+def widen(e: Lengths) -> None:
     """What follows from the others."""
     e.one, e.two, e.three, e.four = 1, 2, 3, 4
     e.wide_rows, e.wide_sources, e.wide_points = in_vectors(e.rows), in_vectors(e.sources), in_vectors(e.points)

@@ -58,7 +58,7 @@ port_at = at(PortRecipe)
 
 
 @record
-class Tally:
+class PointCount:
     """How many points of each kind there are, in the order in which they lie."""
 
     obstacles: int
@@ -108,7 +108,7 @@ def cells(g: Bench) -> Any:
 
 
 @native
-def count(t: Tally, r: PortRecipe, g: Any, length: Any, strike: Any) -> None:
+def count(t: PointCount, r: PortRecipe, g: Any, length: Any, strike: Any) -> None:
     """Add a port's points; the bench g is of what is a barrier."""
     if not is_there(r, length, strike):
         return
@@ -155,7 +155,7 @@ def stand(p: Contacts, k: Any, low: Any) -> None:
 
 
 @native
-def put_barrier(s: Strand, t: Tally, r: PortRecipe, g: Bench, angles: Any, bases: Any, rate: Any) -> None:
+def put_barrier(s: Strand, t: PointCount, r: PortRecipe, g: Bench, angles: Any, bases: Any, rate: Any) -> None:
     """The points of a barrier, and of what rubs there."""
     p, base = s.points, 0.0 if r.on_bridge else 1.0
     width = (g.stop - g.begin) / g.points if g.points and g.surface != POINTS else 1.0
@@ -186,7 +186,7 @@ def put_link(p: Contacts, k: Any, r: PortRecipe, stiffness: Any, resistance: Any
 
 @native
 def put_port(
-    s: Strand, t: Tally, r: PortRecipe, g: Any, angles: Any, bases: Any, length: Any, strike: Any, rate: Any
+    s: Strand, t: PointCount, r: PortRecipe, g: Any, angles: Any, bases: Any, length: Any, strike: Any, rate: Any
 ) -> None:
     """A port's points where they lie."""
     if not is_there(r, length, strike):

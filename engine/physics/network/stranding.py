@@ -15,13 +15,13 @@ from engine.layout import Integers, Rows, Vector, inside, record
 from engine.opened import address, at
 from engine.physics.designing import Bench, bench_at, find_modes
 from engine.physics.excitation import EDGE
-from engine.physics.network.extents import STRAND, Extents, padded, spread_out, table, widen
+from engine.physics.network.extents import STRAND, Lengths, padded, spread_out, table, widen
 from engine.physics.network.hanging import lean_on
 from engine.physics.network.memory import Resonators, Strand, strand
 from engine.physics.network.parts import MOST_DIRECTIONS
 from engine.physics.network.placing import (
+    PointCount,
     PortRecipe,
-    Tally,
     count,
     give_way,
     outside,
@@ -106,8 +106,8 @@ class Loom:
     # Of the string at hand:
     modes: int
     used: int  # the address up to which it was written
-    tally: Tally
-    extents: Extents
+    tally: PointCount
+    extents: Lengths
     tensions: Vector = inside(MOST_PLANES)
     facing: Vector = inside(MOST_PLANES)  # planes' angles
     wave: Vector
