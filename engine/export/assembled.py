@@ -40,6 +40,7 @@ from engine.synth.choral import (
     StringRecipe,
 )
 from engine.synth.keyed import MOST_EARS, Blueprint
+from engine.synth.keys import struck
 from engine.synth.memory import KeyRow
 from engine.vectors import PADDING
 
@@ -207,7 +208,7 @@ class _Assembled:
             {
                 "by_length": int(of_length), "length": own.length, "tension": own.tension, "points": -1,
                 "position": pulse.position, "force": pulse.force, "duration": pulse.duration,
-                "release": self.preset.release, "ears": heard,
+                "release": self.preset.release, "ears": heard, "harder": 1.0,
                 **{f"tracking_{word}": value for word, value in vars(power).items()},
             },
         )  # fmt: skip
@@ -240,26 +241,26 @@ class _Assembled:
             hz, row = tuning.frequencies[number], number
             while hz is not None and keys[row].ready:
                 line = int(keys[row].line)
-                self._add_choir(row, hz, [fretted[line - 1]] if line else self.assembly.places(number)[0])
+                self._add_choir(number, row, hz, [fretted[line - 1]] if line else self.assembly.places(number)[0])
                 row = int(keys[row].other)
                 if row == 0:
                     break
 
-    def _add_choir(self, row: int, hz: float, parts: Sequence[Played]) -> None:
+    def _add_choir(self, number: int, row: int, hz: float, parts: Sequence[Played]) -> None:
         first = len(self.tables.strings)
         for part in parts:
             for course, _ in enumerate(part.courses):
-                self._add_string(part, course, hz)
+                self._add_string(part, course, hz, self.preset.voicing.harder(number))
         self.tables.choirs.append((row, hz, first, len(self.tables.strings) - first))
 
-    def _add_string(self, part: Played, course: int, hz: float) -> None:
+    def _add_string(self, part: Played, course: int, hz: float, harder: float) -> None:
         own = part.courses[course]
         heard = tuple(Pickup(place.at / part.strung.string.length) for place in part.strung.listening)
-        asked = Problem(part.strung.string, excitation=as_pulse(part.exciter), pickups=heard)
+        asked = struck(Problem(part.strung.string, excitation=as_pulse(part.exciter), pickups=heard), harder)
         tuned = own_pitch(self.preset, part, own, asked, hz)
         number = next(n for n, other in enumerate(self.assembly.played) if other is part)
         row = (number, tuned, hz * own.ratio, own.detuned, tuned / pitch_of(own, hz), own.onset, own.force)
-        self.tables.strings.append((*row, own.register))
+        self.tables.strings.append((*row, own.register, harder))
 
     # --- all of it ---
 

@@ -30,13 +30,13 @@ from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Played, P
 from engine.preset.loader import Preset
 from engine.preset.playing import HEARD, Tracking
 from engine.preset.tuning import Tuning
+from engine.synth import intonation
 from engine.synth.choral import CALMED, LATER, SLOWEST, SWIFTEST, THROWN
-from engine.synth.intonation import touched
-from engine.synth.keys import BAND, Retuned, cut, go_on, known, of_key
+from engine.synth.keys import BAND, Retuned, cut, go_on, known, of_key, reached, struck
 from engine.synth.memory import HIT, PULSED, PULSES, TAKEN, Choir
 from engine.synth.network_string import MOST_COURSES, ChoirDesign
 from engine.synth.rehearsal import REHEARSAL_RATE
-from engine.synth.striking import strokes
+from engine.synth.striking import as_pushed, strokes
 
 HEARD_AT = 0.1  # of its length, where a string is listened to as it is tuned
 UNISON = exp2(10.0 / 1200.0)  # strings that a body moves as one
@@ -67,6 +67,7 @@ class Sounded(NamedTuple):
     loose: tuple[Rattle, ...]
     bare: Strung  # with what touches it always
     retuned: float = 1.0  # times its pitch, to which it is tuned by itself
+    harder: float = 1.0  # than its part's stroke, which that of its pulse is
 
 
 def refuse_unplayed(preset: Preset) -> Assembly:
@@ -179,7 +180,8 @@ def _voiced(
     for part in parts:
         for n, course in enumerate(part.courses):
             name = number, order[id(part)], n
-            strings.append(strung_for(preset, part, course, hz, known(retuned, *name)))
+            harder = preset.voicing.harder(number)
+            strings.append(strung_for(preset, part, course, hz, known(retuned, *name), harder))
             found[name] = strings[-1].retuned
     if len(strings) > MOST_COURSES:
         raise PhysicsError("courses", len(strings), f"a key has at most {MOST_COURSES} strings", "take fewer")
@@ -249,11 +251,15 @@ def _own_pitch(
     own = pitch * by_ear(group, body, pitch_of(near[0], hz), coupling == "two-way")
     rate = REHEARSAL_RATE * oversample
     heard = _heard(body, part, places(pitch, lead.inharmonicity))
+    pulse = as_pushed(part.exciter, tuned.excitation, lead, len(near))
     for port in part.strung.ports:
         if isinstance(port, Against):
-            found = replace(tuned, barrier=port.barrier, contact=port.contact, pickups=(Pickup(HEARD_AT),))
-            found = found if part.keys == "tension" else replace(found, barrier=cut(port.barrier, found.string.length))
-            own /= 1.0 + touched(modal.design(found, rate, band=min(BAND, 0.45 * rate)), pitch, heard)
+            resting = Problem(lead, port.barrier, port.contact, pulse, (Pickup(HEARD_AT),))
+
+            def made(hertz: float, touching: Problem = resting) -> modal.Design:
+                return modal.design(reached(touching, part.keys, hertz), rate, band=min(BAND, 0.45 * rate))
+
+            own = intonation.own_pitch(own, made, heard)
     return own
 
 
@@ -268,8 +274,11 @@ def _heard(body: Body, part: Played, at: list[float]) -> tuple[float, ...]:
     return tuple(by * by * power for by, power in zip(there, radiated(body, at)))
 
 
-def strung_for(preset: Preset, part: Played, course: Course, hz: float, retuned: float | None = None) -> Sounded:
-    """One string, brought to its pitch, with all that touches it: what is played, and what is simulated.
+def strung_for(
+    preset: Preset, part: Played, course: Course, hz: float, retuned: float | None = None, harder: float = 1.0
+) -> Sounded:
+    """One string, brought to its pitch, with all that touches it: what is played, and what is simulated; of a key that
+    is struck so much harder than the preset says (preset/voicing.py).
 
     Nobody listens to one that is `retuned` as is known.
 
@@ -277,7 +286,7 @@ def strung_for(preset: Preset, part: Played, course: Course, hz: float, retuned:
     """
     whole = part.strung.string.length
     heard = tuple(Pickup(place.at / whole) for place in part.strung.listening)
-    asked = Problem(part.strung.string, excitation=as_pulse(part.exciter), pickups=heard)
+    asked = struck(Problem(part.strung.string, excitation=as_pulse(part.exciter), pickups=heard), harder)
     pitch = pitch_of(course, hz)
     if retuned is None or preset.intonation != HEARD:
         own_hz = own_pitch(preset, part, course, asked, hz)
@@ -310,7 +319,7 @@ def strung_for(preset: Preset, part: Played, course: Course, hz: float, retuned:
         coming = Travel(0.0, LATER, f.duration)
         ports.append(Link(f.at * length, f.stiffness, f.resistance, f.mass, 0.0, coming))
     return Sounded(
-        replace(bare, ports=tuple(ports), excitation=pulse), pulse, part, course, loose, bare, own_hz / pitch
+        replace(bare, ports=tuple(ports), excitation=pulse), pulse, part, course, loose, bare, own_hz / pitch, harder
     )
 
 
@@ -389,7 +398,7 @@ def _choir(strings: list[Sounded], found: list[list[Meeting]], places: list[int]
         "landing": np.array([0, 1]),
         "aside": np.zeros(2 * len(strings)),
         "latest": float(onset.max()),
-        "knock": blow.force / (first.pulse.force or 1.0) if blow else 0.0,
+        "knock": blow.force * first.harder / (first.pulse.force or 1.0) if blow else 0.0,
         "knocking": blow.duration / first.pulse.duration if blow else 0.0,
         "after": blow.after if blow else 0.0,
         "knocked": np.zeros(PULSES),

@@ -80,6 +80,7 @@ class StringRecipe:
     onset: float  # s
     force: float
     register: int
+    harder: float  # than its part's stroke
 
 
 @record
@@ -150,6 +151,7 @@ def bring(w: Bridgework, r: StringRecipe) -> Any:
     """Its part's bench for a string, and w.row for what sounds it; not if there is none."""
     part = of_part(w, r.part)
     b, p = bench_at(address(w) + part.bench), plan_at(address(w) + part.plan)
+    p.harder = r.harder
     there = bring_to(b, p, w.row, r.even * exp2(w.apart * r.cents / 1200.0), tune(w, r))
     ground(w, part, b, p)
     return there
@@ -191,7 +193,7 @@ def lay_choir(m: Machine, w: Bridgework, r: ChoirRecipe, top: Any, end: Any) -> 
         b, p = bench_at(address(w) + part.bench), strand(strand_at(top, n)).points
         if n == 0:
             lead(w, key, r.pitch)
-            knock(choir(top), w.played[own.part], key)
+            knock(choir(top), w.played[own.part], key, own.harder)
         tell(m, w, choir(top), r, n)
         lowest = min(lowest, np.sqrt(b.tension / b.density) / (2.0 * b.length))
         for k in range(p.obstacles):
@@ -258,11 +260,11 @@ def lead(w: Bridgework, key: KeyRow, pitch: Any) -> None:
 
 
 @native
-def knock(c: Choir, played: PlayedRecipe, key: KeyRow) -> None:
+def knock(c: Choir, played: PlayedRecipe, key: KeyRow, harder: Any) -> None:
     """What strikes the body beside a key's strings."""
     c.longest = 0.0
     if played.knocks:
-        c.knock = played.knock / (key.force if key.force != 0.0 else 1.0)
+        c.knock = played.knock * harder / (key.force if key.force != 0.0 else 1.0)
         c.knocking, c.after = played.knocking / key.duration, played.after
         c.longest = played.after + played.knocking / key.duration
 
