@@ -18,6 +18,8 @@ from numba.extending import intrinsic, overload
 from engine.compiled import INTO_CALLER
 from engine.vectors import INT, TOGETHER, WIDEST, _arrays, _vector_code, _Vectors, advance, project
 
+SEVERAL = -1
+
 
 def whole(count: int, dtype: Any) -> int:
     """As many entries as are read and written where `count` are wanted: whole vectors."""
@@ -76,8 +78,10 @@ def combine(table: Any, weights: Any, count: Any, out: Any) -> None:
         out[:] = weights[j] * table[j] + out
 
 
-def look_ahead(table: Any, weights: Any, points: Any, height: Any, now: Any, psi: Any, out: Any) -> bool:
-    """`combine` of both steps of a pair; whether anything is near, now or in either, as `near` has it.
+def look_ahead(table: Any, weights: Any, points: Any, height: Any, now: Any, psi: Any, out: Any) -> int:
+    """`combine` of both steps of a pair; whether points are near, now or in either, as `near` has it.
+
+    0 if none is, k + 1 if k is by itself, SEVERAL if more are.
 
     A table with as many rows as there are points has each point as a row of its own: nothing needs to be summed then.
     """
@@ -87,8 +91,8 @@ def look_ahead(table: Any, weights: Any, points: Any, height: Any, now: Any, psi
             out[half, :points] = weights[half, :points]
         else:
             combine(table, weights[half], len(table), out[half])
-    reached = (height > now) | (height > out[0]) | (height > out[1]) | (psi > 0.0)
-    return bool(reached.any())
+    found = np.flatnonzero((height > now) | (height > out[0]) | (height > out[1]) | (psi > 0.0))
+    return int(found[0]) + 1 if found.size == 1 else SEVERAL * (found.size > 1)
 
 
 def accumulate(table: Any, weights: Any, which: Any, count: Any, out: Any) -> None:
@@ -160,9 +164,9 @@ def _summing(v: _Vectors, rows: Any, out: Any) -> Callable[..., None]:
                     for sums, u in zip(held, both, strict=True):
                         b.store(v.plus(b.load(sums[j][part]), row, u), sums[j][part])
         for k, sums in enumerate(held):
-            totals = v.totals([[b.load(part) for part in row] for row in sums]) if rows_here else []
-            for j, total in enumerate(totals):
-                b.store(total, b.gep(out.data, [b.add(b.mul(INT(k), width), b.add(first, INT(j)))]))
+            if rows_here:
+                totals = [[b.load(part) for part in row] for row in sums]
+                v.store_totals(totals, out.data, b.add(b.mul(INT(k), width), first))
 
     return group
 
@@ -347,8 +351,7 @@ def _look_ahead(typing: Any, table: Any, weights: Any, points: Any, height: Any,
         count = b.select(straight, INT(0), rank)
         _, width = cgutils.unpack_tuple(b, weights.shape)
         _, room = cgutils.unpack_tuple(b, out.shape)
-        mask = ir.VectorType(ir.IntType(1), v.lanes)
-        reached = cgutils.alloca_once_value(b, ir.Constant(mask, [0] * v.lanes))
+        number, last = cgutils.alloca_once_value(b, INT(0)), cgutils.alloca_once_value(b, INT(0))
         with v.loop(room, v.lanes) as i:
             held = _slots(v, 2)
             with b.if_then(straight):
@@ -366,11 +369,14 @@ def _look_ahead(typing: Any, table: Any, weights: Any, points: Any, height: Any,
                 free = b.load(total)
                 v.store(free, out.data, b.add(b.mul(INT(half), room), i))
                 seen = b.or_(seen, b.fcmp_ordered(">", h, free))
-            b.store(b.or_(b.load(reached), seen), reached)
-        bits = b.bitcast(b.load(reached), ir.IntType(v.lanes))
-        return b.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
+            mask = b.zext(b.bitcast(seen, ir.IntType(v.lanes)), INT)
+            b.store(b.add(b.load(number), b.ctpop(mask)), number)
+            highest = b.sub(b.add(i, INT(64)), b.ctlz(mask, ir.IntType(1)(0)))
+            b.store(b.select(b.icmp_unsigned("!=", mask, INT(0)), highest, b.load(last)), last)
+        several = b.icmp_signed(">", b.load(number), INT(1))
+        return b.select(several, INT(SEVERAL), b.load(last))
 
-    return types.boolean(table, weights, types.int64, height, now, psi, out), code
+    return types.int64(table, weights, types.int64, height, now, psi, out), code
 
 
 @intrinsic

@@ -160,7 +160,39 @@ class _Vectors:
 
         Rows are halved together: of two vectors the lower halves go into one, the upper into another, which are added.
         """
-        b, i32, length = self.builder, ir.IntType(32), self.lanes
+        found = self._folded(rows)
+        return [self.builder.extract_element(x, ir.Constant(ir.IntType(32), lane)) for x, lane in found]
+
+    def store_totals(self, rows: list[Any], base: Any, offset: Any) -> None:
+        """`totals`, one beside the other from base[offset] on, in vectors: who loads them as such waits for no other.
+
+        There must be room for the next power of two; what is behind the last stays what it is.
+        """
+        found = self._folded(rows)
+        for first in range(0, len(rows), self.lanes):
+            here = found[first : first + self.lanes]
+            size = 1 << (len(here) - 1).bit_length()
+            if len({x for x, _ in here}) > 2 or here[0][0].type != self.type:  # of few
+                for j, (x, lane) in enumerate(here, first):
+                    total = self.builder.extract_element(x, ir.Constant(ir.IntType(32), lane))
+                    self.builder.store(total, self.builder.gep(base, [self.builder.add(offset, INT(j))]))
+                continue
+            wide, into = ir.VectorType(ir.IntType(32), size), ir.VectorType(self.element, size)
+            sources = list(dict.fromkeys(x for x, _ in here))
+            picks = [sources.index(x) * self.lanes + lane for x, lane in here] + [0] * (size - len(here))
+            total = self.builder.shuffle_vector(sources[0], sources[-1], ir.Constant(wide, picks))
+            place = self.builder.gep(base, [self.builder.add(offset, INT(first))])
+            place = self.builder.bitcast(place, into.as_pointer())
+            if size > len(here):
+                held = self.builder.load(place)
+                held.align = self.align
+                kept = [i if i < len(here) else size + i for i in range(size)]
+                total = self.builder.shuffle_vector(total, held, ir.Constant(wide, kept))
+            self.builder.store(total, place).align = self.align
+
+    def _folded(self, rows: list[Any]) -> list[tuple[Any, int]]:
+        """Each row's sum over its lanes: a vector and a lane of it."""
+        b, length = self.builder, self.lanes
         while half := len(rows[0]) // 2:
             rows = [[b.fadd(x, y) for x, y in zip(row[:half], row[half:], strict=True)] for row in rows]
         held = [(row[0], [j] * self.lanes) for j, row in enumerate(rows)]  # and which row every lane is of
@@ -170,7 +202,7 @@ class _Vectors:
             pairs = list(zip(held if few else held[::2], others))
             held, length = [self._halved(x, y, length) for x, y in pairs], length // 2
         found = {j: (vector, lane) for vector, owners in held for lane, j in enumerate(owners)}
-        return [b.extract_element(found[j][0], ir.Constant(i32, found[j][1])) for j in range(len(rows))]
+        return [found[j] for j in range(len(rows))]
 
     def _halved(self, one: Any, other: Any, length: int) -> Any:
         """Two vectors of pieces of a length, or one, as one vector of pieces half as long."""
