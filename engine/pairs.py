@@ -121,6 +121,34 @@ def _slots(v: _Vectors, count: int) -> list[Any]:
     return slots
 
 
+def _store_totals(v: _Vectors, rows: list[Any], base: Any, offset: Any) -> None:
+    """The sum of each row of vectors, one beside the other from base[offset] on.
+
+    As vectors, where there are many: who loads them as such would wait for sums stored one by one. There must be room
+    for the next power of two; what is behind the last stays what it is.
+    """
+    b, found = v.builder, v.folded(rows)
+    for first in range(0, len(rows), v.lanes):
+        here = found[first : first + v.lanes]
+        sources, size = list(dict.fromkeys(x for x, _ in here)), 1 << (len(here) - 1).bit_length()
+        if len(sources) > 2 or sources[0].type != v.type:
+            for j, (x, lane) in enumerate(here, first):
+                total = b.extract_element(x, ir.Constant(ir.IntType(32), lane))
+                b.store(total, b.gep(base, [b.add(offset, INT(j))]))
+            continue
+        picks = [sources.index(x) * v.lanes + lane for x, lane in here] + [0] * (size - len(here))
+        wide = ir.VectorType(ir.IntType(32), size)
+        total = b.shuffle_vector(sources[0], sources[-1], ir.Constant(wide, picks))
+        place = b.gep(base, [b.add(offset, INT(first))])
+        place = b.bitcast(place, ir.VectorType(v.element, size).as_pointer())
+        if size > len(here):
+            held = b.load(place)
+            held.align = v.align
+            kept = [i if i < len(here) else size + i for i in range(size)]
+            total = b.shuffle_vector(total, held, ir.Constant(wide, kept))
+        b.store(total, place).align = v.align
+
+
 def _stepping(
     v: _Vectors, f: Any, g: Any, w: Any, now: Any, before: Any, pushes: tuple[Any, Any]
 ) -> Callable[..., Any]:
@@ -166,7 +194,7 @@ def _summing(v: _Vectors, rows: Any, out: Any) -> Callable[..., None]:
         for k, sums in enumerate(held):
             if rows_here:
                 totals = [[b.load(part) for part in row] for row in sums]
-                v.store_totals(totals, out.data, b.add(b.mul(INT(k), width), first))
+                _store_totals(v, totals, out.data, b.add(b.mul(INT(k), width), first))
 
     return group
 

@@ -122,9 +122,7 @@ class _Vectors:
 
     def splat(self, value: Any) -> Any:
         vector = self.builder.insert_element(self.zero, value, ir.Constant(ir.IntType(32), 0))
-        return self.builder.shuffle_vector(
-            vector, self.zero, ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
-        )
+        return self.builder.shuffle_vector(vector, self.zero, self.constant([0] * self.lanes))
 
     def shifted(self, left: Any, right: Any, by: int) -> Any:
         """Lanes of two neighbouring vectors: by > 0 the entries `by` before `right`, by < 0 those after `left`."""
@@ -136,14 +134,10 @@ class _Vectors:
         return ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), picks)
 
     def _against(self, how: str, limit: Any) -> Any:
-        i32 = ir.VectorType(ir.IntType(32), self.lanes)
-        wide = self.builder.insert_element(
-            ir.Constant(i32, [0] * self.lanes),
-            self.builder.trunc(limit, ir.IntType(32)),
-            ir.Constant(ir.IntType(32), 0),
-        )
-        wide = self.builder.shuffle_vector(wide, wide, ir.Constant(i32, [0] * self.lanes))
-        return self.builder.icmp_signed(how, ir.Constant(i32, list(range(self.lanes))), wide)
+        none, here = self.constant([0] * self.lanes), self.builder.trunc(limit, ir.IntType(32))
+        wide = self.builder.insert_element(none, here, ir.Constant(ir.IntType(32), 0))
+        wide = self.builder.shuffle_vector(wide, wide, none)
+        return self.builder.icmp_signed(how, self.constant(list(range(self.lanes))), wide)
 
     def lanes_below(self, limit: Any) -> Any:
         return self._against("<", limit)
@@ -160,37 +154,10 @@ class _Vectors:
 
         Rows are halved together: of two vectors the lower halves go into one, the upper into another, which are added.
         """
-        found = self._folded(rows)
+        found = self.folded(rows)
         return [self.builder.extract_element(x, ir.Constant(ir.IntType(32), lane)) for x, lane in found]
 
-    def store_totals(self, rows: list[Any], base: Any, offset: Any) -> None:
-        """`totals`, one beside the other from base[offset] on, in vectors: who loads them as such waits for no other.
-
-        There must be room for the next power of two; what is behind the last stays what it is.
-        """
-        found = self._folded(rows)
-        for first in range(0, len(rows), self.lanes):
-            here = found[first : first + self.lanes]
-            size = 1 << (len(here) - 1).bit_length()
-            if len({x for x, _ in here}) > 2 or here[0][0].type != self.type:  # of few
-                for j, (x, lane) in enumerate(here, first):
-                    total = self.builder.extract_element(x, ir.Constant(ir.IntType(32), lane))
-                    self.builder.store(total, self.builder.gep(base, [self.builder.add(offset, INT(j))]))
-                continue
-            wide, into = ir.VectorType(ir.IntType(32), size), ir.VectorType(self.element, size)
-            sources = list(dict.fromkeys(x for x, _ in here))
-            picks = [sources.index(x) * self.lanes + lane for x, lane in here] + [0] * (size - len(here))
-            total = self.builder.shuffle_vector(sources[0], sources[-1], ir.Constant(wide, picks))
-            place = self.builder.gep(base, [self.builder.add(offset, INT(first))])
-            place = self.builder.bitcast(place, into.as_pointer())
-            if size > len(here):
-                held = self.builder.load(place)
-                held.align = self.align
-                kept = [i if i < len(here) else size + i for i in range(size)]
-                total = self.builder.shuffle_vector(total, held, ir.Constant(wide, kept))
-            self.builder.store(total, place).align = self.align
-
-    def _folded(self, rows: list[Any]) -> list[tuple[Any, int]]:
+    def folded(self, rows: list[Any]) -> list[tuple[Any, int]]:
         """Each row's sum over its lanes: a vector and a lane of it."""
         b, length = self.builder, self.lanes
         while half := len(rows[0]) // 2:
