@@ -33,7 +33,9 @@ def advance_twice(
     """Two steps without contact: from `before` and `now` to those after them, in their places; out = rows @ both.
 
     first and second are the excitation's forces in either step. Written as one, for what a step writes the next reads.
+    Behind the sums there are zeros, up to the next multiple of TOGETHER.
     """
+    out[:, len(rows) : -(-len(rows) // TOGETHER) * TOGETHER] = 0.0
     advance(forward, backward, now, before)
     if first != 0.0 or second != 0.0:
         before += first * inject
@@ -122,31 +124,35 @@ def _slots(v: _Vectors, count: int) -> list[Any]:
 
 
 def _store_totals(v: _Vectors, rows: list[Any], base: Any, offset: Any) -> None:
-    """The sum of each row of vectors, one beside the other from base[offset] on.
+    """The sum of each row of vectors, one beside the other from base[offset] on, and zeros behind them.
 
-    As vectors, where there are many: who loads them as such would wait for sums stored one by one. There must be room
-    for the next power of two; what is behind the last stays what it is.
+    As vectors, where there are more than two: who loads them as such would wait for sums stored one by one.
     """
-    b, found = v.builder, v.folded(rows)
-    for first in range(0, len(rows), v.lanes):
-        here = found[first : first + v.lanes]
-        sources, size = list(dict.fromkeys(x for x, _ in here)), 1 << (len(here) - 1).bit_length()
+    b, found, size = v.builder, v.folded(rows), min(v.lanes, TOGETHER)
+    for first in range(0, len(rows), size):
+        here = found[first : first + size]
+        sources, place = list(dict.fromkeys(x for x, _ in here)), b.gep(base, [b.add(offset, INT(first))])
         if len(sources) > 2 or sources[0].type != v.type:
-            for j, (x, lane) in enumerate(here, first):
-                total = b.extract_element(x, ir.Constant(ir.IntType(32), lane))
-                b.store(total, b.gep(base, [b.add(offset, INT(j))]))
+            for j, (x, lane) in enumerate(here):
+                b.store(b.extract_element(x, ir.Constant(ir.IntType(32), lane)), b.gep(place, [INT(j)]))
             continue
-        picks = [sources.index(x) * v.lanes + lane for x, lane in here] + [0] * (size - len(here))
         wide = ir.VectorType(ir.IntType(32), size)
+        picks = [sources.index(x) * v.lanes + lane for x, lane in here] + [0] * (size - len(here))
         total = b.shuffle_vector(sources[0], sources[-1], ir.Constant(wide, picks))
-        place = b.gep(base, [b.add(offset, INT(first))])
-        place = b.bitcast(place, ir.VectorType(v.element, size).as_pointer())
-        if size > len(here):
-            held = b.load(place)
-            held.align = v.align
-            kept = [i if i < len(here) else size + i for i in range(size)]
-            total = b.shuffle_vector(total, held, ir.Constant(wide, kept))
-        b.store(total, place).align = v.align
+        kept = [i if i < len(here) else size for i in range(size)]
+        total = b.shuffle_vector(total, ir.Constant(total.type, [0.0] * size), ir.Constant(wide, kept))
+        b.store(total, b.bitcast(place, total.type.as_pointer())).align = v.align
+
+
+def _clear_behind(v: _Vectors, count: Any, out: Any) -> None:
+    """Zeros behind the sums of both steps, up to a multiple of TOGETHER: in all of the last ones' place."""
+    b, zeros = v.builder, ir.Constant(ir.VectorType(v.element, TOGETHER), [0.0] * TOGETHER)
+    with b.if_then(b.icmp_unsigned("!=", b.and_(count, INT(TOGETHER - 1)), INT(0))):
+        _, width = cgutils.unpack_tuple(b, out.shape)
+        for half in range(2):
+            at = b.add(b.mul(INT(half), width), b.and_(count, INT(-TOGETHER)))
+            place = b.bitcast(b.gep(out.data, [at]), zeros.type.as_pointer())
+            b.store(zeros, place).align = v.align
 
 
 def _stepping(
@@ -207,6 +213,7 @@ def _then_the_others(v: _Vectors, rows: Any, now: Any, before: Any, out: Any) ->
     count, _ = cgutils.unpack_tuple(b, rows.shape)
     most = min(TOGETHER, (v.registers - 8) // 2)  # rows, two sums each, beside what a step takes
     start = cgutils.alloca_once_value(b, INT(0))
+    _clear_behind(v, count, out)
 
     def lead(steps: Callable[[Any], tuple[Any, Any]], none: bool = False) -> None:
         if none:
