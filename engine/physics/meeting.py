@@ -98,26 +98,29 @@ def meet_alone(c: Any, s: Any, k: Any, force: Any, out: Any) -> Any:
     for half in range(2):
         if s.owed[1] > 0:
             forget(s)
-        free = s.free[half, k]
-        push, psi, lost = met(c.law, c.law.slope[k], height - now, height - before, before - free, psi, response)
-        touch.lost[0] += lost
+        free, push = s.free[half, k], c.law.zero
+        if height > now or height > free or psi > c.law.zero:
+            s.push[k] = before - free
+            push, psi, lost = met(c.law, c.law.slope[k], height - now, height - before, s.push[k], psi, response)
+            touch.lost[0] += lost
         listen(c, s, half, force[half], out[half])
         s.clock[0] += 1
+        s.owed[2] = 0
         if push != c.law.zero:
             touch.force[k], s.owed[0], s.owed[1] = push, 1, 2
             hear(c, k, push, out[half])
             accumulate(c.shares, touch.force, touch.pushed, 1, s.weights[half])
             if half:
+                s.owed[2] = 1
                 accumulate(c.response, touch.force, touch.pushed, 1, later)
             else:
-                heard_later(c, s, k, push)
+                heard_later(c, s, k, push)  # which `come_after` need not do: it is owed nothing
                 if give_way(c.response[k], c.response_ahead[k], push, c.height, k, here, later):
                     done = 1
                     break
         before, now = now, s.free[half, k]
     touch.psi[k] = psi
     if done == 1:
-        s.owed[2] = 0  # it has come after
         shift(here, touch.now, touch.before)
     else:
         copy(here, touch.before)
