@@ -47,6 +47,7 @@ from engine.physics.steps import (
     newest,
     one_step,
     push_first,
+    square,
     twice_middle,
     two_steps,
     two_ways,
@@ -315,16 +316,16 @@ def energy(c: Coefficients, s: State) -> Any:
     k0 = k1 = k2 = k3 = p0 = p1 = p2 = p3 = stored = left = c.law.zero
     # Four sums side by side, which the processor adds at once; PADDING makes the number of modes a multiple of four.
     for i in range(0, c.spring.size, 4):
-        k0 += way(y, x, i) ** 2
-        k1 += way(y, x, i + 1) ** 2
-        k2 += way(y, x, i + 2) ** 2
-        k3 += way(y, x, i + 3) ** 2
-        p0 += c.spring[i] * twice_middle(y, x, i) ** 2
-        p1 += c.spring[i + 1] * twice_middle(y, x, i + 1) ** 2
-        p2 += c.spring[i + 2] * twice_middle(y, x, i + 2) ** 2
-        p3 += c.spring[i + 3] * twice_middle(y, x, i + 3) ** 2
+        k0 += square(way(y, x, i))
+        k1 += square(way(y, x, i + 1))
+        k2 += square(way(y, x, i + 2))
+        k3 += square(way(y, x, i + 3))
+        p0 += c.spring[i] * square(twice_middle(y, x, i))
+        p1 += c.spring[i + 1] * square(twice_middle(y, x, i + 1))
+        p2 += c.spring[i + 2] * square(twice_middle(y, x, i + 2))
+        p3 += c.spring[i + 3] * square(twice_middle(y, x, i + 3))
     for k in range(c.rest_psi.size):
-        stored += c.law.half * s.touch.psi[k] ** 2
+        stored += c.law.half * square(s.touch.psi[k])
     if s.owed[1]:
         left = yielded(c, s.touch.force) + yielded(c, s.earlier)
     return c.inertia[0] * ((k0 + k1) + (k2 + k3)), (p0 + p1) + (p2 + p3) + left, stored
