@@ -201,11 +201,16 @@ def _dtype(placed: list[Field], size: int) -> Any:
 
 def memory(address: int, dtype: Any, shape: tuple[int, ...], owner: Any = None) -> Any:
     """The array that lies at an address; it keeps its owner alive."""
-    count = int(prod(shape)) * np.dtype(dtype).itemsize
-    raw: Any = (ctypes.c_uint8 * max(count, 1)).from_address(int(address))
+    entry = np.dtype(dtype)
+    raw: Any = (ctypes.c_uint8 * max(int(prod(shape)) * entry.itemsize, 1)).from_address(int(address))
     raw.owner = owner
-    found = np.frombuffer(raw, np.uint8, count).view(dtype).reshape(shape)
-    return found.view(np.recarray) if found.dtype.names else found
+    found: Any = np.ndarray(shape, entry, raw)
+    return found.view(np.recarray) if entry.names else found
+
+
+def words_at(address: int, count: int) -> list[int]:
+    """So many words that lie at an address: an array's offset and shape."""
+    return (ctypes.c_int64 * count).from_address(address)[:]
 
 
 class _Reach:
@@ -227,8 +232,8 @@ class _Reach:
             return seen(part.of, here, owner)
         if part.shape is not None:
             return memory(here, _entry(part.of), part.shape, owner)
-        words = memory(here, np.int64, (part.words,))
-        return memory(holder.address + int(words[0]), _entry(part.of), tuple(int(n) for n in words[1:]), owner)
+        offset, *shape = words_at(here, part.words)
+        return memory(holder.address + offset, _entry(part.of), tuple(shape), owner)
 
     def __set__(self, holder: Any, value: Any) -> None:
         if self.part.kind != "scalar":

@@ -14,6 +14,7 @@ the clock, which two processors share, until it could play), and the curves agai
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import subprocess
@@ -30,13 +31,16 @@ sys.path.insert(0, str(ROOT))
 
 import engine
 from engine import messages as midi
+from engine.compiled import called_by_python, now
 from engine.layout import Arena, lay, size_of, store
 from engine.physics import modal
 from engine.physics.excitation import pulse
 from engine.synth import modal_string
 from engine.synth.listening import Podium
+from engine.synth.renderer import play
 
 RATE, BLOCK = 48_000, 64
+AT_ONCE = 512  # blocks whose events are queued before them: a ring holds some thousands
 KEYS = [36 + k for k in range(25)]  # C2 to C4, around C3
 
 
@@ -52,33 +56,61 @@ def strike(made: engine.Instrument, keys: list[int]) -> None:
         made.schedule(made.clock, (midi.NOTE_ON | i // len(KEYS) % 16, key, 100))
 
 
+@called_by_python
+def blocks(play: Any, machine: Any, frames: Any, out: Any, times: Any) -> None:
+    """Blocks one after the other, called as the audio thread calls them, by compiled code; ns that each takes."""
+    for n in range(times.size):
+        start = now()
+        play(machine, frames, out)
+        times[n] = now() - start
+
+
+@called_by_python
+def rehearsals(rehearse: Any, halls: Any, first: Any, steps: Any, times: Any) -> None:
+    """The same of the kernels of strings in their halls, all of them for each block."""
+    for n in range(times.size):
+        start = now()
+        for i in range(halls.shape[0]):
+            rehearse(halls[i, 0], halls[i, 1], halls[i, 2], first + n * steps, steps)
+        times[n] = now() - start
+
+
+def c_function(entry: Any, arguments: int) -> Any:
+    """An entry of the engine's module as compiled code calls it."""
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * arguments)(entry.address)
+
+
 def seconds_per_block(made: engine.Instrument, keys: list[int], seconds: float, moving: bool = False) -> float:
     """Median time of a block while these keys sound and events go on arriving; `moving`: the barrier never rests."""
     made.reset()
-    out = np.zeros((BLOCK, made.channels), np.float32)
+    out, times = np.zeros((BLOCK, made.channels), np.float32), []
     strike(made, keys)
     for _ in range(64):  # past the plucks
         made.run(out)
-    times = []
-    for n in range(max(round(seconds * RATE / BLOCK), 50)):
-        events = [(made.clock + n % BLOCK, (midi.CONTROL, 16, n % 128))] if n % 8 == 0 else []
-        if moving:  # on every channel a key sounds on
-            events += [
-                (made.clock, (midi.CONTROL | c, midi.MODULATION, 64 * (n % 2) + 32))
-                for c in range(-(-len(keys) // len(KEYS)))
-            ]
-        if n % 40 == 0:
-            i = n // 40 % len(keys)
-            events.append((made.clock + 17, (midi.NOTE_ON | i // len(KEYS) % 16, keys[i], 80)))
-        for event in sorted(events):
-            made.schedule(*event)
-        start = time.perf_counter()
-        made.run(out)
-        times.append(time.perf_counter() - start)
+    count = max(round(seconds * RATE / BLOCK), 50)
+    for first in range(0, count, AT_ONCE):
+        some = np.zeros(min(AT_ONCE, count - first), np.int64)
+        for n in range(first, first + some.size):
+            for sample, message in arriving(made.clock + (n - first) * BLOCK, n, keys, moving):
+                made.schedule(sample, message)
+        blocks(c_function(play, 3), made.address, BLOCK, out.ctypes.data, some)
+        times.append(some)
     sounding = made.report()["voices"]
     if sounding != len(keys):
         sys.exit(f"bench_engine: {sounding} voices sound instead of {len(keys)}")
-    return float(np.median(times))
+    return 1e-9 * float(np.median(np.concatenate(times)))
+
+
+def arriving(clock: int, n: int, keys: list[int], moving: bool) -> list[tuple[int, tuple[int, ...]]]:
+    """The events of the n-th block, which begins at a sample."""
+    events: list[tuple[int, tuple[int, ...]]] = [(clock + n % BLOCK, (midi.CONTROL, 16, n % 128))] if n % 8 == 0 else []
+    if moving:  # on every channel a key sounds on
+        channels = range(-(-len(keys) // len(KEYS)))
+        events += [(clock, (midi.CONTROL | c, midi.MODULATION, 64 * (n % 2) + 32)) for c in channels]
+    if n % 40 == 0:
+        i = n // 40 % len(keys)
+        events.append((clock + 17, (midi.NOTE_ON | i // len(KEYS) % 16, keys[i], 80)))
+    return sorted(events)
 
 
 def kernels_per_block(made: engine.Instrument, keys: list[int], seconds: float) -> float:
@@ -93,13 +125,9 @@ def kernels_per_block(made: engine.Instrument, keys: list[int], seconds: float) 
     for i, key in enumerate(keys):
         struck = [0, *range(early + 40 * i, count, 40 * len(keys))]
         halls.append(hall(made._bank.keys[key].design, count * steps, [n * steps for n in struck]))
-    times = []
-    for n in range(count):
-        start = time.perf_counter()
-        for _, where in halls:
-            modal_string.rehearse(*where, n * steps, steps)
-        times.append(time.perf_counter() - start)
-    return float(np.median(times[early:])) - len(keys) * call_overhead(halls[0][1])
+    where, times = np.array([where for _, where in halls], np.int64), np.zeros(count, np.int64)
+    rehearsals(c_function(modal_string.rehearse, 5), where, 0, steps, times)
+    return 1e-9 * float(np.median(times[early:]))
 
 
 def hall(design: Any, steps: int, struck: list[int]) -> tuple[Any, tuple[int, int, int]]:
@@ -116,16 +144,6 @@ def hall(design: Any, steps: int, struck: list[int]) -> tuple[Any, tuple[int, in
     write(block)
     base = int(block.ctypes.data)
     return block, (base + start, base, base + row)
-
-
-def call_overhead(where: tuple[int, int, int]) -> float:
-    """What a call from Python costs by itself: zero steps of a kernel."""
-    times = []
-    for _ in range(2000):
-        start = time.perf_counter()
-        modal_string.rehearse(*where, 0, 0)
-        times.append(time.perf_counter() - start)
-    return float(np.median(times))
 
 
 def voices_in_real_time(oversample: int, count: int, seconds: float) -> float:

@@ -314,6 +314,28 @@ def test_no_library_takes_a_sine_that_is_heard(file: Path) -> None:
             assert exact, f"{name_of(file)}: {base} ** {power}"
 
 
+COMPILED = {"native", "inlined", "pasted", "entry", "guarded", "called_by_python", "called_with", "called_by_c"}
+
+
+def powers(module: ast.Module) -> list[str]:
+    """Those in functions that are compiled."""
+    compiled = [
+        node
+        for node in ast.walk(module)
+        if isinstance(node, ast.FunctionDef)
+        and {ast.unparse(decorator).partition("(")[0] for decorator in node.decorator_list} & COMPILED
+    ]
+    parts = [part for function in compiled for part in ast.walk(function)]
+    return [ast.unparse(part) for part in parts if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Pow)]
+
+
+def test_squares_in_compiled_code_are_products() -> None:
+    """A power is taken there by a loop that asks at each factor; sums of squares took four times as long."""
+    assert powers(ast.parse("@native\ndef f(x):\n    return x ** 2\ndef g(x):\n    return x ** 3")) == ["x ** 2"]
+    for file in SOURCES:
+        assert not powers(tree(file)), name_of(file)
+
+
 # --- size and form ----------------------------------------------------------------------------------------------------
 
 

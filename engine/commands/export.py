@@ -121,7 +121,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _rates(asked: str | None, form: str, rack: Rack) -> tuple[tuple[float, ...], str]:
     """None where it is any, else each once; and why it is not any, where nobody asked for some."""
-    if form == "web" or (asked is not None and asked.strip() != ANY_RATE):
+    if asked is not None and asked.strip() != ANY_RATE:
         return _listed(RATES[form] if asked is None else asked), ""
     from engine.export.any_rate import bound
 

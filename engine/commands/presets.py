@@ -24,6 +24,7 @@ from engine.preset.rack import format_channels, is_rack, load_rack
 from engine.preset.scales import MAQAMS, RAGAS, SCALES, TEMPERAMENTS, notes_of
 from engine.preset.schema import KEYS, render_markdown, render_text
 from engine.printable import printable
+from engine.study.buzzing import compass
 from engine.study.describe import Description, Octave, Touching, describe
 from engine.synth.silence import silent_keys, told, try_design
 from engine.units import hz_to_key, key_to_note
@@ -298,6 +299,10 @@ def _playing_lines(preset: Preset, d: Description) -> Iterator[str]:
     yield _row("tuning", preset.tuning.name + (f"; by ear, strings by themselves {off}" if off else ""))
     yield _row("velocity", f"force to the power {velocity.force:g}, duration to the power {velocity.duration:g}")
     yield _row("tracking", ", ".join(f"{name} {power:g}" for name, power in vars(preset.tracking).items()))
+    low, high = compass(preset)
+    yield _row("compass", f"{key_to_note(low)} to {key_to_note(high)}")
+    if voiced := ", ".join(f"{key_to_note(key)} {db:+g}" for key, db in preset.voicing.points):
+        yield _row("voicing", f"{voiced} dB")
     for c in preset.controllers:
         unit = KEYS[c.to].unit
         called = f" ({midi.CONTROLLERS[c.number]})" if c.number in midi.CONTROLLERS else ""

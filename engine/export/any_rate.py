@@ -103,10 +103,11 @@ class Unstrung:
         for number, hz in enumerate(whole_one.tuning.frequencies):
             if hz is None or not keys[0] <= number <= keys[1]:
                 continue
-            own = tuned_to(self.preset, hz)
+            harder = self.preset.voicing.harder(number)
+            own = tuned_to(self.preset, hz, harder)
             if (most := largest(self.preset, own))[0]:
                 strung[number] = most
-                recipes.append((number, hz, own))
+                recipes.append((number, hz, own, harder))
         strings = self._room_for(strung)
         rows = whole_one.design.keys.copy()
         rows.ready, rows.gap = 0, inf
@@ -212,6 +213,7 @@ def planned_as(preset: Preset) -> dict[str, Any]:
         "duration": pluck.duration,
         "release": preset.release,
         **{f"tracking_{word}": value for word, value in vars(power).items()},
+        "harder": 1.0,
         "ears": ears,
     }
 

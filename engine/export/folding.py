@@ -90,7 +90,7 @@ class Folder:
         for number in _ready(made, range(keys[0], keys[1] + 1)):
             hz = made.tuning.frequencies[number]
             assert hz is not None
-            found = preset_key(preset, hz, rate).design
+            found = preset_key(preset, hz, rate, None, preset.voicing.harder(number)).design
             assert found is not None
             problem = found.problem
             mine: Any = rebuilt(GROUPS[made.machine.model], self._here + start, made.machine.key_words[number])
@@ -111,7 +111,7 @@ class Folder:
     def _linked(self, made: Instrument, start: int, keys: tuple[int, int]) -> None:
         preset, rate, m = made.preset, made.sample_rate * made.oversample, made.machine
         for number in _ready(made, range(keys[0], keys[1] + 1)):
-            strings = list(_strings_of(preset, made.tuning.frequencies[number]))
+            strings = list(_strings_of(preset, number, made.tuning.frequencies[number]))
             place = number
             while place:
                 at = start + int(m.key_words[place, 0])
@@ -212,10 +212,10 @@ def _heard(string: String, pickup: Pickup, row: NDArray[np.float64]) -> Guess:
     return Guess(u.SINE, row, at=pickup.at * string.length)
 
 
-def _strings_of(preset: Preset, pitch: float | None) -> Iterator[Any]:
-    """All strings that a key of this pitch may sound, in any of its places."""
+def _strings_of(preset: Preset, number: int, pitch: float | None) -> Iterator[Any]:
+    """All strings that a key may sound at this pitch, in any of its places."""
     assert preset.assembly is not None
     assert pitch is not None
     for part in preset.assembly.played:
         for course in part.courses:
-            yield strung_for(preset, part, course, pitch).strung
+            yield strung_for(preset, part, course, pitch, None, preset.voicing.harder(number)).strung

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiled import called_by_python, inlined
+from engine.compiled import DOUBLE, VECTOR, WORD, called_with, inlined
 from engine.elementary import cos, sinh
 from engine.errors import PhysicsError
 from engine.physics.string import Array, require
@@ -47,7 +47,7 @@ def pulse(excitation: Excitation, rate: float, steps: int) -> Array:
     return force
 
 
-@called_by_python
+@called_with(WORD, DOUBLE, DOUBLE, DOUBLE, VECTOR)
 def add_pulse(shape: Any, peak: Any, length: Any, age: Any, force: Any) -> None:
     """Add a pulse of `length` steps to `force`, whose first entry is `age` steps after the pulse's onset.
 

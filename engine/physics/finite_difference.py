@@ -412,7 +412,7 @@ def energy(c: Coefficients, s: State) -> Any:
             pull += m.elastic[j] * ((x[i + j] - x[i]) + (x[i - j] - x[i]))
         potential += w[i] * pull
     for k in range(c.surface.height.size):
-        stored += half * (s.touch.psi[k] * s.touch.psi[k])
+        stored += half * s.touch.psi[k] * s.touch.psi[k]
     return m.inertia * kinetic - drained(c, w, x), potential, stored
 
 

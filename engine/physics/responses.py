@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.aligned import zeros
-from engine.compiled import called_by_python, inlined
+from engine.compiled import MATRIX, VECTOR, called_by_python, called_with, inlined
 from engine.pairs import combine, whole
 from engine.physics.linear import product, total
 from engine.physics.steps import swing
@@ -80,7 +80,7 @@ def answers(rows: Array, gain: Array, sources: int) -> Array:
     return response
 
 
-@called_by_python
+@called_with(MATRIX, VECTOR, MATRIX, VECTOR)
 def answer_rows(rows: Any, gain: Any, response: Any, scratch: Any) -> None:
     """The same in place, in an order that no library or process can change; the response may be wider."""
     for k in range(response.shape[0]):

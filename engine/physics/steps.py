@@ -145,12 +145,6 @@ def twice_middle(y: Any, x: Any, i: Any) -> Any:
 
 
 @inlined
-def square(x: Any) -> Any:
-    """x^2 as a product: compiled, a power is a loop over the bits of its exponent, and keeps vectors away."""
-    return x * x
-
-
-@inlined
 def two_ways(y: Any, x: Any, before: Any, i: Any) -> Any:
     """How far it has come in two steps: before[i] was `last` of the step before."""
     return last(x, i) + before[i] if by_increments(x) else y[i] - before[i]

@@ -22,7 +22,8 @@ from engine.preset.files import beside, read_rows
 from engine.preset.key import AUTO, Key
 from engine.preset.playing import RESERVED
 from engine.preset.tuning import Tuning, load_strings, load_tuning
-from engine.units import is_bare, note_to_key, parse_pitch, parse_quantity
+from engine.preset.voicing import MOST
+from engine.units import is_bare, key_to_note, note_to_key, parse_pitch, parse_quantity
 
 Pairs = tuple[tuple[float, float], ...]
 
@@ -174,6 +175,27 @@ def keys(key: Key, path: str, value: object) -> tuple[int, int]:
     if not 0 <= low <= high <= HIGHEST_KEY:
         raise PresetError("must be keys that go up, from C-1 to G9 at most; write them like E2-G#2")
     return low, high
+
+
+def voices(key: Key, path: str, value: object) -> tuple[tuple[int, float], ...]:
+    """[[key, dB], ...] from the lowest key up."""
+    example = "[[C2, -3 dB], [C4, 0 dB]]"
+    found = list[tuple[int, float]]()
+    for where, row in _numbered(_items(key, value, example)).items():
+        if not isinstance(row, list) or len(row) != 2:
+            raise PresetError(f"{where} must be [key, dB]; write it like {example}")
+        if not isinstance(row[0], str) or not re.fullmatch(_KEY, row[0].strip()):
+            raise PresetError(f"{where}: {shown(written(row[0]))} must be a key; write it like C4")
+        number = note_to_key(row[0].strip())
+        if not 0 <= number <= HIGHEST_KEY:
+            raise PresetError(f"{where} must have a key from C-1 to G9; move it")
+        if found and number <= found[-1][0]:
+            last = key_to_note(found[-1][0])
+            raise PresetError(f"keys must be in their order, but {row[0]} follows {last}; sort them")
+        level = _called(row[1], r"(?i:dB)", f"{where}: a level in dB", "-6 dB")
+        require(path, level, minimum=-MOST, maximum=MOST, unit=f" dB in {where}")
+        found.append((number, level))
+    return tuple(found)
 
 
 def source(key: Key, path: str, value: object) -> str:
@@ -340,6 +362,7 @@ READERS: dict[str, Callable[[Key, str, object], Any]] = {
     "angles": angles,
     "pitches": pitches,
     "strokes": strokes,
+    "voices": voices,
     "source": source,
     "notes": notes,
     "numbers": numbers,

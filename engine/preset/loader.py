@@ -29,7 +29,9 @@ from engine.preset.schema import TABLE
 from engine.preset.scope import Scope, parts
 from engine.preset.strum import Strum
 from engine.preset.tuning import Tuning, load_tuning
+from engine.preset.voicing import Voicing
 from engine.reading import MIDI_SUFFIXES, read_text
+from engine.units import key_to_note
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ class Preset:
     bend: float = 0.0  # cents by which all strings sound higher
     strum: Strum | None = None  # how a hand strikes chords; None: as keys come
     tuned: float | None = None  # the pitch (Hz) that its string's tension follows from, if that was not given
+    voicing: Voicing = field(default_factory=Voicing)  # how much harder each key is struck
+    compass: tuple[int, int] | None = None  # the lowest and the highest key that it has; None: all that it plays
 
     def __repr__(self) -> str:
         s = self.problem.string
@@ -101,6 +105,8 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
     controllers = build_controllers(values)
     complaints.raise_if_any()
     room, circuit, drone = _room(values), values.attempt(_circuit), _drone(values)
+    if assembly is not None:
+        _refuse_beyond(values, assembly)
     complaints.raise_if_any()
     for doubt in values.doubts:
         warnings.warn(doubt, PhysicsWarning, stacklevel=3)
@@ -133,8 +139,18 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
         bend=values["bend"],
         strum=_strum(values),
         tuned=own["string.tuned"] if own.given("string.tuned") else None,
+        voicing=Voicing(values["voicing"] or ()),
+        compass=values["compass"],
     )
     return preset, values
+
+
+def _refuse_beyond(values: Values, assembly: Assembly) -> None:
+    """A compass that begins or ends where no string is played."""
+    for key in () if values.refused("compass") else values["compass"] or ():
+        if not assembly.places(key):
+            values.refuse("compass", f"ends at {key_to_note(key)}, which plays no string; take keys of strings.played")
+            return
 
 
 def _room(values: Values) -> Room | None:

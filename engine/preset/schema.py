@@ -39,7 +39,7 @@ _RANGES = {  # of kinds without numbers
 }  # fmt: skip
 MAX_PICKUPS = 16
 FURTHEST = 2400.0  # cents of a bend
-LISTED = ("numbers", "pairs", "table", "weights", "angles", "pitches", "strokes")  # kinds of lists
+LISTED = ("numbers", "pairs", "table", "weights", "angles", "pitches", "strokes", "voices")  # kinds of lists
 
 _PLACES = {"usual": (1e-3, 5.0), "units": ("mm", "cm")}  # of the barrier along the string
 _HEIGHTS = {"usual": (1e-5, 0.05), "units": ("mm",)}
@@ -271,6 +271,18 @@ TABLE = (
         "tracking.hearing", "", (-2.0, 2.0), Tracking.hearing,
         "The places of pickups go with (pitch / own pitch) to this power: where length makes the keys, pickups that "
         "stay where they are have 1, as those of strings with many frets do anyway. At least 0.01 from both ends.",
+    ),
+    Key(
+        "voicing", "voices",
+        "[[key, dB], ...]: how much harder keys are struck than all this says, and sound louder, as who voices an "
+        "instrument evens it: [[C2, -3 dB], [C4, 0 dB]]; on a line from one key to the next, beyond them as the "
+        "nearest. Without it: none is struck harder.",
+        low=1, high=128,
+    ),
+    Key(
+        "compass", "range",
+        "The keys that the instrument has: C2-C6. Over them it is even, and is judged and told of. Others sound, too, "
+        "where there is a string for them. Without it: those of all `strings.played`, of one string C1 to C7.",
     ),
     Key(
         "map.source", "source",

@@ -25,7 +25,9 @@ class Buzz(NamedTuple):
 
 
 def compass(preset: Preset) -> tuple[int, int]:
-    """The lowest and the highest key that a preset is made for: those of its strings, from C1 to C7 at most."""
+    """The lowest and the highest key that a preset is made for: its own, or of its strings those from C1 to C7."""
+    if preset.compass is not None:
+        return preset.compass
     if preset.assembly is None:
         return LOWEST, HIGHEST
     lowest = min(part.lowest for part in preset.assembly.played)

@@ -59,7 +59,7 @@ class _Gathering:
         force *= self.preset.assembly.drawn(own.course) if self.preset.assembly else 1.0
         lasting = max(first.pulse.duration * power(self.loud, law.duration), 2.0 / self.rate)
         if own is first and first.part.knock is not None:
-            self._knock(first.part.knock, lasting, first.pulse.duration)
+            self._knock(first.part.knock, lasting, first.pulse.duration, first.harder)
         lasting *= pulse.duration / first.pulse.duration
         at, angle = pulse.position * own.bare.string.length, own.bare.struck
         match own.part.exciter:
@@ -78,9 +78,9 @@ class _Gathering:
                 self.add(replace(self.lay(own), excitation=given))
         return thrown
 
-    def _knock(self, blow: Knock, lasting: float, usual: float) -> None:
-        """What a pluck that lasts so long, and usually as long, does to the body."""
-        force = blow.force * power(self.loud, self.preset.velocity.force)
+    def _knock(self, blow: Knock, lasting: float, usual: float, harder: float) -> None:
+        """What a pluck that lasts so long, and usually as long, does to the body of a key that is struck harder."""
+        force = blow.force * harder * power(self.loud, self.preset.velocity.force)
         duration = max(lasting * blow.duration / usual, 2.0 / self.rate)
         self.struck = Excitation(force=force, duration=duration, onset=blow.after * lasting)
 
@@ -136,6 +136,6 @@ def _sound(made: _Gathering, assembly: Assembly, key: int) -> None:
 
 def _on_key(preset: Preset, part: Played, key: int, pitch: float) -> list[Sounded]:
     try:
-        return [strung_for(preset, part, course, pitch) for course in part.courses]
+        return [strung_for(preset, part, course, pitch, None, preset.voicing.harder(key)) for course in part.courses]
     except PhysicsError as error:
         raise silent(preset, key, str(error)) from None

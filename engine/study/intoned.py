@@ -40,12 +40,12 @@ def _cents(preset: Preset, key: int, sample_rate: float) -> float | None:
 
 def _string(preset: Preset, key: int, sample_rate: float) -> String | None:
     """What is nearest to the key's own pitch of all that it sounds."""
-    hz, a = preset.tuning[key], preset.assembly
+    hz, a, harder = preset.tuning[key], preset.assembly, preset.voicing.harder(key)
     if hz is None:
         return None
     if a is None:
-        design = preset_key(preset, hz, sample_rate * preset.oversample).design
+        design = preset_key(preset, hz, sample_rate * preset.oversample, None, harder).design
         return None if design is None else design.problem.string
     places = a.places(key)
     at_pitch = [(part, c) for part in (places[0] if places else ()) for c in part.courses if c.ratio == 1.0]
-    return strung_for(preset, *at_pitch[0], hz).strung.string if at_pitch else None
+    return strung_for(preset, *at_pitch[0], hz, None, harder).strung.string if at_pitch else None

@@ -57,7 +57,7 @@ def struck(preset: Preset, key: int | None, velocity: int, rate: float) -> Prese
     """The preset with the string of a key, all modes or nodes of it, and the pluck of a velocity."""
     problem = preset.problem
     if key is not None:
-        found = preset_key(preset, _pitch(preset, key), rate)
+        found = preset_key(preset, _pitch(preset, key), rate, None, preset.voicing.harder(key))
         if found.design is None:
             raise silent(preset, key, found.silent_because)
         problem = found.design.problem
@@ -67,7 +67,7 @@ def struck(preset: Preset, key: int | None, velocity: int, rate: float) -> Prese
 def played(preset: Preset, key: int, velocity: int, rate: float) -> tuple[Preset, Design]:
     """The string of a key as an instrument designs it, and the pluck of a velocity."""
     pitch = _pitch(preset, key)
-    found = preset_key(preset, pitch, rate)
+    found = preset_key(preset, pitch, rate, None, preset.voicing.harder(key))
     if found.design is None:
         raise silent(preset, key, found.silent_because)
     problem = pluck(found.design.problem, preset.velocity, velocity, rate)

@@ -29,12 +29,12 @@ from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Played, P
 from engine.preset.loader import Preset
 from engine.preset.playing import HEARD
 from engine.preset.tuning import Tuning
-from engine.synth.intonation import touched
-from engine.synth.keys import BAND, Retuned, cut, go_on, known, of_key
+from engine.synth import intonation
+from engine.synth.keys import BAND, Retuned, cut, go_on, known, of_key, reached, struck
 from engine.synth.memory import HIT, PULSED, PULSES, TAKEN, Choir
 from engine.synth.network_string import MOST_COURSES, ChoirDesign
 from engine.synth.rehearsal import REHEARSAL_RATE
-from engine.synth.striking import strokes
+from engine.synth.striking import as_pushed, strokes
 
 LATER = 1e12  # s: when a damper comes that nobody lets down
 SWIFTEST, SLOWEST, CALMED = 5e-3, 60e-3, 12.6  # s: a stolen note's end; that over its lowest partial leaves -86 dB
@@ -68,6 +68,7 @@ class Sounded(NamedTuple):
     loose: tuple[Rattle, ...]
     bare: Strung  # with what touches it always
     retuned: float = 1.0  # times its pitch, to which it is tuned by itself
+    harder: float = 1.0  # than its part's stroke, which that of its pulse is
 
 
 def refuse_unplayed(preset: Preset) -> Assembly:
@@ -180,7 +181,8 @@ def _voiced(
     for part in parts:
         for n, course in enumerate(part.courses):
             name = number, order[id(part)], n
-            strings.append(strung_for(preset, part, course, hz, known(retuned, *name)))
+            harder = preset.voicing.harder(number)
+            strings.append(strung_for(preset, part, course, hz, known(retuned, *name), harder))
             found[name] = strings[-1].retuned
     if len(strings) > MOST_COURSES:
         raise PhysicsError("courses", len(strings), f"a key has at most {MOST_COURSES} strings", "take fewer")
@@ -232,11 +234,15 @@ def own_pitch(preset: Preset, part: Played, course: Course, asked: Problem, hz: 
     own = pitch * by_ear(group, body, pitch_of(near[0], hz), a.coupling == "two-way")
     rate = REHEARSAL_RATE * preset.oversample
     heard = _heard(body, part, places(pitch, lead.inharmonicity))
+    pulse = as_pushed(part.exciter, tuned.excitation, lead, len(near))
     for port in part.strung.ports:
         if isinstance(port, Against):
-            found = replace(tuned, barrier=port.barrier, contact=port.contact, pickups=(Pickup(HEARD_AT),))
-            found = found if part.keys == "tension" else replace(found, barrier=cut(port.barrier, found.string.length))
-            own /= 1.0 + touched(modal.design(found, rate, band=min(BAND, 0.45 * rate)), pitch, heard)
+            resting = Problem(lead, port.barrier, port.contact, pulse, (Pickup(HEARD_AT),))
+
+            def made(hertz: float, touching: Problem = resting) -> modal.Design:
+                return modal.design(reached(touching, part.keys, hertz), rate, band=min(BAND, 0.45 * rate))
+
+            own = intonation.own_pitch(own, made, heard)
     return own
 
 
@@ -248,8 +254,11 @@ def _heard(body: Body, part: Played, at: list[float]) -> tuple[float, ...]:
     return tuple(by * by * power for by, power in zip(there, radiated(body, at)))
 
 
-def strung_for(preset: Preset, part: Played, course: Course, hz: float, retuned: float | None = None) -> Sounded:
-    """One string, brought to its pitch, with all that touches it: what is played, and what is simulated.
+def strung_for(
+    preset: Preset, part: Played, course: Course, hz: float, retuned: float | None = None, harder: float = 1.0
+) -> Sounded:
+    """One string, brought to its pitch, with all that touches it: what is played, and what is simulated; of a key that
+    is struck so much harder than the preset says (preset/voicing.py).
 
     Nobody listens to one that is `retuned` as is known.
 
@@ -257,7 +266,7 @@ def strung_for(preset: Preset, part: Played, course: Course, hz: float, retuned:
     """
     whole = part.strung.string.length
     heard = tuple(Pickup(place.at / whole) for place in part.strung.listening)
-    asked = Problem(part.strung.string, excitation=as_pulse(part.exciter), pickups=heard)
+    asked = struck(Problem(part.strung.string, excitation=as_pulse(part.exciter), pickups=heard), harder)
     pitch = pitch_of(course, hz)
     if retuned is None or preset.intonation != HEARD:
         own_hz = own_pitch(preset, part, course, asked, hz)
@@ -290,7 +299,7 @@ def strung_for(preset: Preset, part: Played, course: Course, hz: float, retuned:
         coming = Travel(0.0, LATER, f.duration)
         ports.append(Link(f.at * length, f.stiffness, f.resistance, f.mass, 0.0, coming))
     return Sounded(
-        replace(bare, ports=tuple(ports), excitation=pulse), pulse, part, course, loose, bare, own_hz / pitch
+        replace(bare, ports=tuple(ports), excitation=pulse), pulse, part, course, loose, bare, own_hz / pitch, harder
     )
 
 
@@ -369,7 +378,7 @@ def _choir(strings: list[Sounded], found: list[list[Meeting]], places: list[int]
         "landing": np.array([0, 1]),
         "aside": np.zeros(2 * len(strings)),
         "latest": float(onset.max()),
-        "knock": blow.force / (first.pulse.force or 1.0) if blow else 0.0,
+        "knock": blow.force * first.harder / (first.pulse.force or 1.0) if blow else 0.0,
         "knocking": blow.duration / first.pulse.duration if blow else 0.0,
         "after": blow.after if blow else 0.0,
         "knocked": np.zeros(PULSES),

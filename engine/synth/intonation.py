@@ -26,16 +26,20 @@ UNTIL = 0.5  # s of the note in which it is followed
 LEAST = 5e-3  # s from one look to the next
 MIDDLE = 261.6  # Hz
 LOWEST, HIGHEST = 25.0, 5_000.0  # Hz: what is lower has too few periods by then, nobody hears what is higher bent
-MOST, MUCH = 0.06, 1e-3  # a semitone, beyond which it is no bend; 2 cents, beyond which it is heard again
+MOST, MUCH = 0.06, 3e-4  # a semitone, beyond which it is no bend; half a cent, beyond which it is heard again
+TIMES = 3  # that it is heard at most
 SHARES = sum(sqrt(MIDDLE / hz) for hz in map(key_to_hz, range(KEYS)) if LOWEST <= hz <= HIGHEST)
 
 
-def own_pitch(pitch: float, design: Callable[[float], Design]) -> float:
-    """By itself, of the string that sounds at a pitch (Hz), of those that have any pitch by themselves."""
+def own_pitch(pitch: float, design: Callable[[float], Design], heard: tuple[float, ...] = ()) -> float:
+    """By itself, of the string that sounds at a pitch (Hz), of those that have any pitch by themselves.
+
+    `heard`: the power that is heard of each partial's motion.
+    """
     own, before, least = pitch, pitch, inf
-    for again in (1, 2):
+    for again in range(1, TIMES + 1):
         found = design(own)
-        off = bent(found, pitch) if rehearsed(found, pitch, again) else 0.0
+        off = bent(found, pitch, heard) if rehearsed(found, pitch, again) else 0.0
         if off == 0.0:
             break
         if abs(off) >= least:  # it touches what it touches by chance
@@ -44,11 +48,6 @@ def own_pitch(pitch: float, design: Callable[[float], Design]) -> float:
         if least <= MUCH:
             break
     return own
-
-
-def touched(design: Design, pitch: float, heard: tuple[float, ...] = ()) -> float:
-    """By how much of it what the string touches takes it above a pitch; `heard`: the power of each partial's motion."""
-    return bent(design, pitch, heard) if rehearsed(design, pitch) else 0.0
 
 
 def rehearsed(design: Design, pitch: float, times: int = 1) -> bool:

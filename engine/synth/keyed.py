@@ -76,6 +76,7 @@ class Blueprint:
     tracking_position: float
     tracking_release: float
     tracking_hearing: float
+    harder: float  # than `force`, of the key that it is at (preset/voicing.py)
     ears: Vector = inside(MOST_EARS)
     looks: Vector = inside(barrier.LOOKS)
     partials: Vector = inside(PARTIALS)
@@ -160,7 +161,7 @@ def bring_to(b: Bench, p: Blueprint, key: Any, pitch: Any, own: Any) -> bool:
     speed = np.sqrt(p.tension / b.density)
     stiff = pi * pi * b.stiffness / (p.tension * p.length * p.length)
     ratio = pitch / (speed / (2.0 * p.length) * np.sqrt(1.0 + stiff))
-    key.force = min(max(p.force * power(ratio, p.tracking_force), -STRONGEST), STRONGEST)
+    key.force = min(max(p.force * p.harder * power(ratio, p.tracking_force), -STRONGEST), STRONGEST)
     key.duration = min(max(p.duration * power(ratio, p.tracking_duration), SHORTEST), LONGEST)
     key.position = p.position
     if p.tracking_position != 0.0:

@@ -131,16 +131,25 @@ def _designed(problem: Problem, model: str, rate: float) -> Design:
     return finite_difference.design(problem, rate, bent=room_to_bend(problem.string))
 
 
-def preset_key(preset: Preset, pitch: float | None, rate: float, retuned: float | None = None) -> TunedKey:
-    """A key of a preset of one string."""
+def preset_key(
+    preset: Preset, pitch: float | None, rate: float, retuned: float | None = None, harder: float = 1.0
+) -> TunedKey:
+    """A key of a preset of one string, struck so much harder than its stroke says (preset/voicing.py)."""
     p = preset
-    return design_key(p.problem, p.model, p.keys, pitch, rate, p.tracking, _heard_at(p), retuned)
+    return design_key(struck(p.problem, harder), p.model, p.keys, pitch, rate, p.tracking, _heard_at(p), retuned)
 
 
-def tuned_to(preset: Preset, pitch: float) -> float:
+def tuned_to(preset: Preset, pitch: float, harder: float = 1.0) -> float:
     """The pitch that its string has by itself, Hz."""
     p = preset
-    return _tuned_to(p.problem, p.model, p.keys, pitch, p.tracking, _heard_at(p))
+    return _tuned_to(struck(p.problem, harder), p.model, p.keys, pitch, p.tracking, _heard_at(p))
+
+
+def struck(problem: Problem, harder: float) -> Problem:
+    """The same, struck so much harder."""
+    if harder == 1.0:
+        return problem
+    return replace(problem, excitation=replace(problem.excitation, force=problem.excitation.force * harder))
 
 
 def _heard_at(preset: Preset) -> float:
@@ -212,7 +221,7 @@ def design_keys(
         if hz is not None and preset.model == "fd":
             budget.foresee(preset.problem.string.loss, hz, rate)
         between()
-        keys.append(preset_key(preset, hz, rate, known(retuned, number)))
+        keys.append(preset_key(preset, hz, rate, known(retuned, number), preset.voicing.harder(number)))
         budget.spend(keys[-1].design)
     return keys
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from engine.aligned import LINE
 from engine.compiled import copy, inlined, integers, native
 from engine.elementary import sin
-from engine.layout import Integers, fields_of, memory, seen, size_of
+from engine.layout import Integers, fields_of, seen, size_of, words_at
 from engine.opened import address
 from engine.pairs import whole
 from engine.physics.excitation import EDGE
@@ -126,7 +126,7 @@ def _inside(declaration: type, at: int, start: int, size: int) -> bool:
         if part.kind == "record" and not _inside(part.of, at + part.offset, start, size):
             return False
         if part.kind == "array" and part.shape is None:
-            offset, *shape = memory(at + part.offset, np.int64, (part.words,)).tolist()
+            offset, *shape = words_at(at + part.offset, part.words)
             first = at + offset
             if min(shape) < 0 or first % 8 or not start <= first <= start + size + LINE * (-8 * prod(shape) // LINE):
                 return False

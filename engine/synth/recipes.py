@@ -102,11 +102,12 @@ _GRAIN, _SLACK = float(1e4 * np.finfo(float).eps), float(16.0 * np.sqrt(np.finfo
 
 @record
 class KeyRecipe:
-    """A key, its pitch, and that which its string has by itself (Hz)."""
+    """A key, its pitch, that which its string has by itself (Hz), and how much harder it is struck."""
 
     key: int
     pitch: float
     own: float
+    harder: float
 
 
 @record
@@ -214,6 +215,7 @@ def rounded(x: Any) -> Any:
 def string(m: Machine, b: Bench, p: Blueprint, r: KeyRecipe, top: Any, end: Any) -> Any:
     """Design the string of a key and put its arrays there, if it can sound; where the next one's go."""
     key = m.keys[r.key]
+    p.harder = r.harder
     if not bring_to(b, p, key, r.pitch, r.own):
         return top
     design(b)

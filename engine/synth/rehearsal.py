@@ -38,7 +38,7 @@ FAINTEST = 1e-12  # m, m/s or N: below that a sound is rounding, on a string tha
 
 
 def gains(designs: Sequence[Design | None], preset: Preset, filtering: decimate.Decimator) -> NDArray[np.float64]:
-    """Of every key; those that are not rehearsed are as their neighbours."""
+    """Of every key; those that are not rehearsed are as their neighbours. A voiced key is louder by what is said."""
     heard, decibels = [], []
     ready = {number: design for number in REHEARSED if (design := designs[number]) is not None}
     chosen = thinned(ready)
@@ -49,7 +49,7 @@ def gains(designs: Sequence[Design | None], preset: Preset, filtering: decimate.
         power = loudest(design, hall)
         if power > FAINTEST * FAINTEST:
             heard.append(number)
-            decibels.append(LOUDNESS - OFFSET - 10.0 * log10(power))
+            decibels.append(LOUDNESS - OFFSET - 10.0 * log10(power) + preset.voicing.decibels(number))
     if not heard:
         return np.ones(KEYS)
     level = smoothed(between(np.arange(KEYS), np.array(heard), np.array(decibels)))

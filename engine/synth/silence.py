@@ -30,7 +30,7 @@ def keys_of_piece(
     """Some keys, designed: as long as they are kept, the instrument that plays them need not design them again."""
     rate = sample_rate * (preset.oversample if oversample is None else oversample)
     scale = preset.tuning if tuning is None else tuning
-    return {n: preset_key(preset, scale[n], rate) for n in sorted(set(wanted))}
+    return {n: preset_key(preset, scale[n], rate, harder=preset.voicing.harder(n)) for n in sorted(set(wanted))}
 
 
 def silent_keys(keys: Mapping[int, TunedKey]) -> dict[int, str]:

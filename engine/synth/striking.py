@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from math import pi, sqrt
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from engine import elementwise
 from engine.elementary import sin
-from engine.physics.excitation import Excitation, pulse
+from engine.physics.excitation import DRAWN, SHAPES, Excitation, pulse
 from engine.physics.linear import total
 from engine.physics.network.thrown import left
 from engine.physics.pitch import PARTIALS
@@ -33,6 +34,21 @@ def strokes(exciter: Exciter, struck: Excitation, string: String, together: int)
             return tuple(s / n for n, s in enumerate(there, 1))
     spectrum = _spectrum(struck.shape, struck.duration * string.pitch)
     return tuple(s * by for s, by in zip(there, spectrum))
+
+
+def as_pushed(exciter: Exciter, struck: Excitation, string: String, together: int) -> Excitation:
+    """The pulse of force that does to a string by itself what its exciter does: for who listens to what it touches.
+
+    A hammer leaves the first partial swinging as far; a plectrum draws the string and lets it slip.
+    """
+    match exciter:
+        case Blowing(mass=mass, felt=felt):
+            swings = left(string, struck.position, mass / together, struck.force, felt, 1)[0]
+            there = sin(pi * struck.position) * struck.duration
+            return replace(struck, force=swings * string.density * string.length / there)
+        case Plucking():
+            return replace(struck, shape=SHAPES[DRAWN])
+    return struck
 
 
 @lru_cache(maxsize=1024)

@@ -51,6 +51,7 @@ OWN: dict[str, dict[str, Any]] = {
         "contact": {"stiffness": 1e6, "exponent": 1.5},
         "pickups": [{"at": 0.3, "kind": "velocity"}, {"at": 0.0, "kind": "body_force"}],
         "tracking": {"position": 0.5, "hearing": 0.5},
+        "voicing": [["C3", "3 dB"], ["C5", "-4 dB"]],
         "oversample": 1,
         "polyphony": 4,
     },

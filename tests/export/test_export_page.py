@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from edit.browsing import BROWSER, BROWSERS, SIZE, count, launched, press, until, violations
-from export.exporting import FRAMES, NETWORK, RATE, expected
-from export.paging import SHORT, events, order, page_of
+from export.exporting import COMPILER, FRAMES, NETWORK, RATE, expected
+from export.paging import SHORT, events, native, order, page_of
 
 from engine.compiled import INTERPRETED
 from engine.export import web
@@ -23,19 +23,48 @@ pytestmark = [
     pytest.mark.skipif(INTERPRETED, reason="nothing is compiled"),
     pytest.mark.skipif(BROWSER is None, reason=f"needs a browser: none of {', '.join(BROWSERS)} is here"),
 ]
+NEEDS_C = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler: apt install gcc libc6-dev")
 OWN = re.compile(r"^file:///|^blob:|^data:")
 RENDERED = """
 async ([events, frames, rate]) => {
   const context = new OfflineAudioContext(2, frames, rate);
   const node = await jawari.instrumentNode(context, jawari.data, { exact: true, events });
   node.connect(context.destination);
-  const sound = await context.startRendering();
+  return texts(await context.startRendering());
+}
+"""
+TEXTS = """
+window.texts = (sound) => {
   const bytes = [0, 1].map((side) => new Uint8Array(sound.getChannelData(side).buffer));
   return bytes.map((part) => {
     let text = "";
     for (let at = 0; at < part.length; at += 30000) text += String.fromCharCode(...part.subarray(at, at + 30000));
     return btoa(text);
   });
+};
+"""
+
+
+DESIGNED = """
+async ([events, frames, rate, turns]) => {
+  const context = new OfflineAudioContext(2, frames, rate);
+  const followed = [];
+  let brought = null;
+  const told = (word, frame) => {
+    if (word === "designed") brought();
+    if (word === "followed") followed.push(frame);
+  };
+  const node = await jawari.instrumentNode(context, jawari.data, { exact: true, events, told });
+  node.connect(context.destination);
+  for (const [at, number, value] of turns)
+    context.suspend(at / rate).then(async () => {
+      const there = new Promise((done) => (brought = done));
+      node.design(number, value);
+      await there;
+      context.resume();
+    });
+  const sound = await context.startRendering();
+  return { followed, sides: texts(sound) };
 }
 """
 
@@ -66,8 +95,7 @@ class Opened:
 
     def __init__(self, browser: Any, file: Path, script: str = "", **how: Any) -> None:
         self.context = browser.new_context(viewport=SIZE, **how)
-        if script:
-            self.context.add_init_script(script)
+        self.context.add_init_script(TEXTS + script)
         self.page = self.context.new_page()
         self.page.set_default_timeout(10_000)
         self.said: list[str] = []
@@ -96,13 +124,33 @@ def most(page: Any) -> int:
     return int(page.locator("#focus option").count()) - 1
 
 
+def heard(sides: list[str]) -> Any:
+    """Out of a browser: [frames, 2]."""
+    return np.stack([np.frombuffer(base64.b64decode(side), np.float32) for side in sides], axis=1)
+
+
 @pytest.mark.parametrize("names", [("sitar-string",), ("slap-bass",), (NETWORK,)], ids=str)
 def test_the_browser_plays_the_same_bits(names: tuple[str, ...], folder: Path, browser: Any) -> None:
     told = [[at, data[:2] if data[0] & 0xE0 == 0xC0 else data] for at, data in events(names)]
     with Opened(browser, page_of(folder, *names) / "index.html") as page:
         sides = page.evaluate(RENDERED, [told, FRAMES, RATE])
-    sound = np.stack([np.frombuffer(base64.b64decode(side), np.float32) for side in sides], axis=1)
-    assert np.array_equal(sound, expected(*names))
+    assert np.array_equal(heard(sides), expected(*names))
+
+
+@NEEDS_C
+@pytest.mark.parametrize("rate", [44_100, 48_000])
+def test_a_knob_that_designs_anew_is_heard_in_the_browser(rate: int, folder: Path, browser: Any) -> None:
+    """From a page that is a file: in a worker, while the sound goes on; each design a few blocks after its knob."""
+    names, made = ("sitar-string",), order("sitar-string", rates=())
+    bent = next(dial for dial in made.designs if dial.key == "barrier.curvature")
+    turns = [(2560, bent.number, bent.high), (6400, bent.number, bent.own)]
+    told = [[at, data] for at, data in events(names)]
+    with Opened(browser, page_of(folder, *names, rates=()) / "index.html") as page:
+        found = page.evaluate(DESIGNED, [told, SHORT // 2, rate, turns])
+    assert [0 < late - at <= 20 * 128 for (at, *_), late in zip(turns, found["followed"], strict=True)] == [True, True]
+    values = [[bent.high if dial is bent else None for dial in made.designs], [None] * len(made.designs)]
+    wanted = native(folder, made.image, rate, names, list(zip(found["followed"], values)), SHORT // 2)
+    assert np.array_equal(heard(found["sides"]), wanted)
 
 
 def test_a_browser_without_vectors_fetches_the_plain_code(folder: Path, browser: Any) -> None:
@@ -115,8 +163,7 @@ def test_a_browser_without_vectors_fetches_the_plain_code(folder: Path, browser:
         assert not any(url.endswith("plain.js") for url in opened.asked)
         sides = page.evaluate(RENDERED, [events(names), SHORT, RATE])
         assert any(url.endswith("plain.js") for url in opened.asked)
-    sound = np.stack([np.frombuffer(base64.b64decode(side), np.float32) for side in sides], axis=1)
-    assert np.array_equal(sound, expected(*names)[:SHORT])
+    assert np.array_equal(heard(sides), expected(*names)[:SHORT])
 
 
 def test_a_note_is_heard_and_seen(folder: Path, browser: Any) -> None:
@@ -155,6 +202,40 @@ def test_a_knob_turns_and_goes_back(folder: Path, browser: Any) -> None:
         assert [words[1] for words in first] == [0]  # moved before there was any sound, and heard of all the same
         slider.dblclick()
         until(lambda: page.locator("#dials output").first.inner_text() == own, "it does not go back")
+
+
+def test_what_is_drawn_follows_a_knob_that_designs_anew(folder: Path, browser: Any) -> None:
+    with Opened(browser, page_of(folder, "sitar-string", rates=()) / "index.html") as page:
+        slider = page.get_by_role("slider", name="Barrier curvature")
+        slider.focus()
+        before = page.locator("#loupe").screenshot()
+        for _ in range(9):
+            page.keyboard.press("PageUp")
+        until(lambda: page.locator("#loupe").screenshot() != before, "the barrier stays as it was")
+        assert page.evaluate("document.body.dataset.designs") is None
+        press(page, 57, 600)  # sound begins
+        until(lambda: page.evaluate("document.body.dataset.designs") == "1", "what was turned before is not designed")
+        page.keyboard.press("Tab")
+        slider.focus()
+        page.keyboard.press("PageDown")
+        until(lambda: page.evaluate("document.body.dataset.designs") == "2", "no other design is heard")
+        until(lambda: most(page) > 0, "no string is seen")
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("Worker = class { constructor() { throw new Error('none here'); } }", "none here"),
+        ("Worker = class { postMessage() { this.onerror({ message: 'lost' }); } }", "lost"),
+    ],
+)
+def test_a_page_that_cannot_design_says_so(script: str, words: str, folder: Path, browser: Any) -> None:
+    with Opened(browser, page_of(folder, "sitar-string", rates=()) / "index.html", script) as page:
+        turned_on(page)
+        page.get_by_role("slider", name="Barrier curvature").press("PageUp")
+        until(lambda: words in page.locator("#said").inner_text(), "nothing is said")
+        press(page, 57)
+        until(lambda: most(page) > 0, "no string is seen")
 
 
 def test_programs_change_the_string(folder: Path, browser: Any) -> None:

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from export.exporting import NETWORK, PRESETS, RAGGED, RATE, SECONDS, expected
-from export.paging import SHORT, node, page_of, performed
+from export.exporting import COMPILER, NETWORK, PRESETS, RAGGED, RATE, SECONDS, expected
+from export.paging import SHORT, native, node, order, page_of, performed
 
 from engine import cli
 from engine.compiled import INTERPRETED
+from engine.edit.scene import scene
 from engine.errors import Exit
 from engine.export.web import bundle, piece, wasm
+from engine.preset.loader import load_preset
 from engine.synth.instrument import Instrument
 from engine.synth.output import limit_block
 
@@ -58,6 +60,51 @@ def test_what_is_heard_is_limited_and_pictures_change_nothing(folder: Path) -> N
     assert np.array_equal(watched, wanted)
     assert (nothing["looks"], nothing["films"]) == (0, 0)
     assert (seen["looks"] > 10 * SECONDS, seen["films"]) == (True, 1)
+
+
+@NODE
+@pytest.mark.parametrize("rate", [44_100, 48_000])
+def test_at_any_rate_strings_are_designed_where_they_are_played(rate: int, folder: Path) -> None:
+    page, names = page_of(folder, "sitar-string", rates=()), ("sitar-string",)
+    sound, _ = performed(page, names, "exact", "simd", *RAGGED, rate=rate)
+    assert np.array_equal(sound, expected(*names, rate=rate))
+
+
+@NODE
+@pytest.mark.skipif(COMPILER is None, reason="there is no C compiler: apt install gcc libc6-dev")
+@pytest.mark.parametrize(("code", "rate"), [("simd", 48_000), ("simd", 44_100), ("plain", 48_000)])
+def test_a_turned_knob_is_the_design_of_native_code(code: str, rate: int, folder: Path) -> None:
+    """Made in one memory, brought to another one, and gone on with, twice, while strings ring: the same bits."""
+    names, made = ("sitar-string",), order("sitar-string", rates=())
+    ends = [dial.high if n % 2 else dial.low for n, dial in enumerate(made.designs)]
+    designs = [(2500, [None, *ends[1:]]), (5000, [None] * len(ends))]
+    told = {"frames": 8000, "rate": rate}
+    sound, _ = performed(page_of(folder, *names, rates=()), names, "exact", code, 128, designs=designs, **told)
+    assert np.array_equal(sound, native(folder, made.image, rate, names, designs, 8000))
+    still, _ = performed(page_of(folder, *names, rates=()), names, "exact", code, 128, **told)
+    assert not np.array_equal(sound[2500:], still[2500:])
+
+
+@NODE
+@pytest.mark.parametrize("name", ["sitar-string", "prepared"])
+def test_what_is_drawn_is_what_python_draws_of_such_a_preset(name: str, folder: Path) -> None:
+    """But for where a string may touch a barrier, of which a design may have other points."""
+    page, made = page_of(folder, name, rates=()), order(name, rates=())
+    values = {dial.key: 0.7 * dial.own + 0.3 * dial.high for dial in made.designs}
+    program = f"""
+        const shown = JSON.parse(require("fs").readFileSync({json.dumps(str(page / "data.js"))}, "utf8")
+          .replace(/^[^{{]*/, "").replace(/;\\s*$/, ""));
+        {bundle.script("redrawn")}
+        const {{ scene, own }} = shown.parts[0];
+        const values = new Map(Object.entries({json.dumps(values)}));
+        console.log(JSON.stringify(module_redrawn.redrawn(scene, own, values)));"""
+    drawn = json.loads(subprocess.run([str(node()), "-e", program], capture_output=True, check=True).stdout)
+    wanted = scene(load_preset(name, values))
+    assert drawn != scene(load_preset(name))
+    for one in (drawn, wanted):
+        del one["barrier"]["points"]
+    wanted["barrier"]["h"] = pytest.approx(wanted["barrier"]["h"], rel=1e-9, abs=1e-15)
+    assert drawn == wanted
 
 
 # --- the module -------------------------------------------------------------------------------------------------------

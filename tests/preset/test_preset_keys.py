@@ -77,6 +77,8 @@ SAMPLES: dict[str, Any] = {
     "tracking.position": 1.0,
     "tracking.release": -0.5,
     "tracking.hearing": 1.0,
+    "voicing": [["C2", "-3 dB"], ["C4", 1.5]],
+    "compass": "C2-C6",
     "pickups.pan": -0.5,
     "string.stretching": True,
     "string.elasticity": "3e4 N",
@@ -220,6 +222,7 @@ WRONG = {
     "weights": ["3 kg²"],
     "angles": ["3 kg²"],
     "strokes": ["C3 2", "H2"],
+    "voices": [["C4", "1 dB"], ["C3", "1 dB"]],
 }
 
 

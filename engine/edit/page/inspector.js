@@ -11,7 +11,7 @@ const TITLES = {
   circuit: "Circuit behind the pickups",
 };
 const ORDER = Object.keys(TITLES).filter(Boolean).concat("");
-const ELSEWHERE = { oversample: "playing", polyphony: "playing", gain: "playing", bend: "playing", release: "playing", tuning: "playing", intonation: "playing", phrase: "playing", coupling: "body" };
+const ELSEWHERE = { oversample: "playing", polyphony: "playing", gain: "playing", bend: "playing", release: "playing", tuning: "playing", intonation: "playing", phrase: "playing", voicing: "playing", compass: "playing", coupling: "body" };
 const OPEN = new Set(["string", "string.loss", "barrier", "contact", "excitation", "pickups", "playing", "strings", "body", "room"]);
 // What is added to a list where there is nothing to copy, beside the schema's own example.
 const ANSWERING =

@@ -21,7 +21,7 @@ function linear(low, high) {
   return { to: (place) => low + (high - low) * place, from: (value) => (value - low) / (high - low) };
 }
 
-function logarithmic(low, high, zero) {
+export function logarithmic(low, high, zero) {
   const span = Math.log(high / low);
   return {
     to: (place) => (zero && place < 0.004 ? 0 : low * Math.exp(span * place)),

@@ -18,6 +18,7 @@ from engine.compiled import STACK
 from engine.edit import frames
 from engine.edit.scene import scene
 from engine.export.code import SYMBOLS, renderers
+from engine.export.designs import owned
 from engine.export.job import Export, described, licence
 from engine.export.memory import Exported
 from engine.export.targets import System
@@ -28,6 +29,7 @@ from engine.layout import fields_of
 from engine.preset.rack import Part
 from engine.synth import capture, likeness
 from engine.synth.ensemble import design_part
+from engine.synth.rehearsal import REHEARSAL_RATE
 from engine.versions import VERSION
 
 BORDER = 64  # bytes, on which memory is laid out
@@ -125,12 +127,14 @@ def facts(order: Export) -> dict[str, Any]:
         "rates": list(order.rates),
         "keys": list(order.keys),
         "first": routes.pop() if len(routes) == 1 else -1,
-        "parts": [drawn(part, order.rates[0]) for part in rack.parts],
+        "parts": [drawn(part, (*order.rates, REHEARSAL_RATE)[0]) for part in rack.parts],
         "dials": [dial.__dict__ for dial in order.dials],
+        "designs": [dial.__dict__ for dial in order.designs],
         "frames": frames.layout(),
-        "places": places(),
+        "places": {**places(), "designs": len(order.designs)},
         "stacks": {kind: -(-module.data // BORDER) * BORDER + 2 * STACK for kind, module in modules.items()},
         "worklet": script("worklet"),
+        "worker": script("worker") if order.designs else "",
         "code": {kind: packed(module.content) for kind, module in modules.items()},
         "image": packed(order.image),
     }
@@ -142,7 +146,8 @@ def drawn(part: Part, rate: float) -> dict[str, Any]:
     if preset.keys == "length":
         keys = design_part(part, rate, 128, None, None, None, False).machine.keys
         lengths = [round(float(length), 5) for length in keys.length]
-    return {"name": preset.name, "about": preset.about, "scene": scene(preset), "lengths": lengths}
+    own = {one.key: [one.value, *one.span] for one in owned(preset)}
+    return {"name": preset.name, "about": preset.about, "scene": scene(preset), "lengths": lengths, "own": own}
 
 
 def places() -> dict[str, Any]:
@@ -191,6 +196,10 @@ def _escaped(text: str) -> str:
 
 def readme(order: Export) -> str:
     """How to use it."""
+    rate = "{ sampleRate: jawari.data.rates[0] }" if order.rates else ""
+    turned = (
+        "node.design(0, value); // the first knob that all strings are designed anew for\n" if order.designs else ""
+    )
     return f"""# {order.rack.name}, in the browser
 
 Open `index.html`, as a file or from any server: it plays in the browser itself, asks no other machine for anything, and
@@ -203,11 +212,11 @@ needs neither a network nor Python. What it plays is what `jawari play` plays, t
 In a page of your own, with both scripts and after a click:
 
 ```js
-const context = new AudioContext({{ sampleRate: jawari.data.rates[0] }});
+const context = new AudioContext({rate});
 const node = await jawari.instrumentNode(context, jawari.data);
 node.connect(context.destination);
 node.port.postMessage(["midi", [0x90, 57, 100]]);
-```
+{turned}```
 
 {described(order)}
 

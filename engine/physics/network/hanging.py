@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import called_by_python, native
+from engine.compiled import WORD, called_with, native
 from engine.physics.network.memory import Strand, strand
 from engine.physics.responses import answer_rows
 from engine.physics.retune import tune_poles
 
 
-@called_by_python
+@called_with(WORD)
 def hang(at: Any) -> None:
     """How a string leans on the bridge, and its load, from the answers of its ends (README.md, 2)."""
     lean_on(strand(at))

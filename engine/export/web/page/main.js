@@ -6,6 +6,7 @@ import { Keyboard } from "./keys.js";
 import { Dials } from "./dials.js";
 import { webMidi } from "./midi.js";
 import { bestRate, instrumentNode, missing } from "./node.js";
+import { redrawn } from "./redrawn.js";
 import { Stage } from "./stage.js";
 import { Theme } from "./theme.js";
 import { Wheels } from "./wheels.js";
@@ -15,6 +16,7 @@ const data = window.jawariData;
 const dialogs = new Dialogs({ said: $("said") });
 const say = (words, bad) => dialogs.say(words, bad);
 const frames = new Frames(data.frames);
+const designs = new Map(); // values that the instrument is to be designed for, by key
 const wished = new Map(); // what was chosen before there was any sound
 let node = null;
 let volume = null;
@@ -44,14 +46,15 @@ async function start() {
   volume.connect(context.destination);
   node = await instrumentNode(context, data, { told });
   node.connect(volume);
-  for (const words of wished.values()) node.port.postMessage(words);
+  for (const words of wished.values()) tell(...words);
   await resumed;
   showState();
 }
 
 // To the worklet; what is set before there is one waits for it, notes do not.
 function tell(word, ...given) {
-  if (node) node.port.postMessage([word, ...given]);
+  if (node && word === "design") node.design(...given);
+  else if (node) node.port.postMessage([word, ...given]);
   else if (word !== "midi") wished.set(`${word} ${given.length > 1 ? given[0] : ""}`, [word, ...given]);
 }
 
@@ -59,6 +62,8 @@ function told(word, ...given) {
   if (word === "picture") picture(given[0]);
   else if (word === "armed") stage.armed(given[0]);
   else if (word === "load") document.body.dataset.load = JSON.stringify(given[0]);
+  else if (word === "followed") document.body.dataset.designs = Number(document.body.dataset.designs || 0) + 1;
+  else if (word === "undesigned") say(`Knobs that design anew are not heard: ${given[0]}.`, true);
   else if (word === "broken") lose("The renderer has stopped: open this page again.");
 }
 
@@ -123,13 +128,25 @@ function frame(now) {
 
 function show(number) {
   part = number;
-  const { name, about, scene, lengths } = data.parts[part];
+  const { name, about, lengths } = data.parts[part];
   $("name").textContent = name;
   $("about").textContent = about;
   $("program").value = part;
   stage.setLengths(lengths);
-  stage.setScene(scene);
-  for (const view of stage.views) view.setScene(scene);
+  draw();
+}
+
+function draw() {
+  const { scene, own } = data.parts[part];
+  const now = redrawn(scene, own, designs);
+  stage.setScene(now);
+  for (const view of stage.views) view.setScene(now);
+}
+
+function design({ key, number }, value) {
+  designs.set(key, value);
+  draw();
+  tell("design", number, value);
 }
 
 for (const [number, { name }] of data.parts.entries()) $("program").append(new Option(name, number));
@@ -148,8 +165,9 @@ new Wheels($, {
   controller: (number, value) => play(0xb0, number, value),
   pressure: (value) => play(0xd0, value),
 });
-new Dials($("dials"), data.dials, (number, value) => tell("turn", number, value));
-$("nothing").hidden = data.dials.length > 0;
+new Dials($("dials"), data.dials, ({ number }, value) => tell("turn", number, value));
+new Dials($("dials"), data.designs, design);
+$("nothing").hidden = data.dials.length + data.designs.length > 0;
 $("silence").addEventListener("click", silence);
 addEventListener("keydown", ({ key }) => key === "Escape" && silence());
 $("webmidi").addEventListener("click", () => webMidi((hex) => play(...hex.match(/../g).map((byte) => parseInt(byte, 16))), say));

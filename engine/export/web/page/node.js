@@ -1,5 +1,7 @@
 // An exported instrument as a node of Web Audio, for this page and for any other that has its data.
 
+import { Designer } from "./designer.js";
+
 // Why there can be no sound here, in a sentence; or nothing.
 export function missing() {
   if (!globalThis.WebAssembly) return "This browser has no WebAssembly, which the sound needs: take a newer one.";
@@ -10,12 +12,12 @@ export function missing() {
   return "";
 }
 
-// The sample rate to ask for: the device's own where the instrument has been made for it.
+// The sample rate to ask for: the device's own where the instrument can have it; without rates it can have any.
 export function bestRate(data) {
   const probe = new AudioContext();
   const own = probe.sampleRate;
   probe.close();
-  return data.rates.includes(own) ? own : data.rates[0];
+  return data.rates.length === 0 || data.rates.includes(own) ? own : data.rates[0];
 }
 
 // Bytes of a text that was packed and written in base64.
@@ -51,13 +53,16 @@ async function partsOf(data) {
 
 let unpacking = null;
 
-// A node at the context's sample rate, which must be one of the data's. `told(word, ...)` hears what it says.
+// A node at the context's sample rate, which must be one of the data's, if these are not for any. `told(word, ...)` hears
+// what it says; its `design(number, value)` turns one of the knobs that all strings are designed anew for.
 export async function instrumentNode(context, data, { told = () => {}, ...options } = {}) {
   const parts = await (unpacking ??= partsOf(data));
   // A page that is a file may load no other file as a module, nor a blob: the module is in its own address.
   await context.audioWorklet.addModule(`data:text/javascript,${encodeURIComponent(data.worklet)}`);
   const node = new AudioWorkletNode(context, "jawari", { numberOfInputs: 0, outputChannelCount: [2], processorOptions: { parts, ...options } });
   node.port.onmessage = ({ data: [word, ...given] }) => told(word, ...given);
+  const designer = new Designer(node, data, parts, told);
+  node.design = (number, value) => designer.turn(number, value);
   node.onprocessorerror = () => told("broken");
   return node;
 }

@@ -1,28 +1,14 @@
 // The renderer: WebAssembly's memory, messages into it, frames out of it. Knows neither page nor worklet.
 
-const BORDER = 64; // bytes
-const LONGEST = 8192; // frames that are rendered at once
-const WHY = { "-1": "it is damaged", "-2": "it was made by another version", "-3": "it was not made for this sample rate", "-4": "its memory is misplaced" };
+import { Loaded } from "./loaded.js";
 
-export class Renderer {
-  // `code` and `image` are bytes, `places` says where in memory what stands.
-  constructor({ code, image, places }, rate) {
-    this.places = places;
-    this.end = places.stack;
-    this.memory = new WebAssembly.Memory({ initial: Math.ceil(places.stack / 65536) });
-    const env = {
-      __linear_memory: this.memory,
-      __stack_pointer: new WebAssembly.Global({ value: "i32", mutable: true }, places.stack),
-      __indirect_function_table: new WebAssembly.Table({ initial: 0, element: "anyfunc" }),
-      fmod: (a, b) => a % b, // exact, as C's is
-    };
-    this.call = new WebAssembly.Instance(new WebAssembly.Module(code), { env }).exports;
-    const there = this.room(image.length);
-    new Uint8Array(this.memory.buffer).set(image, there);
-    this.image = [there, image.length, rate];
-    this.at = this.room(this.granted(this.call.jawari_size(...this.image)));
+const LONGEST = 8192; // frames that are rendered at once
+
+export class Renderer extends Loaded {
+  constructor(parts, rate) {
+    super(parts, rate);
     this.open();
-    this.message = this.room(BORDER);
+    this.message = this.room(4);
     this.left = this.room(4 * LONGEST);
     this.right = this.room(4 * LONGEST);
     this.latency = this.call.jawari_latency(this.at);
@@ -30,25 +16,6 @@ export class Renderer {
     this.words = new Int32Array(this.memory.buffer);
     this.floats = new Float32Array(this.memory.buffer);
     this.doubles = new Float64Array(this.memory.buffer);
-    this.pictures = this.at + this.words[(this.at + places.pictures) / 4];
-  }
-
-  // So many bytes on a border of their own; memory never moves once all is made.
-  room(size) {
-    const start = Math.ceil(this.end / BORDER) * BORDER;
-    this.end = start + size;
-    const more = Math.ceil((this.end - this.memory.buffer.byteLength) / 65536);
-    if (more > 0) this.memory.grow(more);
-    return start;
-  }
-
-  open() {
-    this.granted(this.call.jawari_open(this.at, ...this.image));
-  }
-
-  granted(code) {
-    if (code < 0) throw new Error(`The instrument cannot be opened: ${WHY[code] ?? code}.`);
-    return code;
   }
 
   reset() {
@@ -69,6 +36,20 @@ export class Renderer {
     return this.call.jawari_take(this.at, part) === 1;
   }
 
+  // Go on with the design in the spare memory; false if that has to wait.
+  follow() {
+    if (this.call.jawari_follow(this.spare, this.at) !== 1) return false;
+    const asked = this.asked();
+    [this.at, this.spare] = [this.spare, this.at];
+    this.ask(asked);
+    return true;
+  }
+
+  // Whether nothing is heard any more of what was played before that, whose memory is the spare one now.
+  alone() {
+    return this.call.jawari_alone(this.at) === 1;
+  }
+
   // The next frames into two arrays, as the engine renders them, or as live play has them: limited, and watched.
   run(left, right, live) {
     for (let done = 0; done < left.length; done += LONGEST) {
@@ -82,6 +63,10 @@ export class Renderer {
 
   // --- pictures of strings, by the names of the engine's own table ------------------------------------------------------
 
+  get pictures() {
+    return this.at + this.words[(this.at + this.places.pictures) / 4];
+  }
+
   word(name) {
     return (this.pictures + this.places.capture[name]) / 4;
   }
@@ -89,6 +74,20 @@ export class Renderer {
   set(name, value) {
     this.words[this.word(name)] = value;
     this.words[this.word(name) + 1] = value < 0 ? -1 : 0;
+  }
+
+  // What is asked for, for pictures to go on in another memory: a film that was being taken waits for the next pluck.
+  asked() {
+    const { empty, armed, full } = this.places.states;
+    const word = (name) => this.words[this.word(name)];
+    const film = [empty, full].includes(word("film")) ? empty : armed;
+    return { watching: word("watching"), focus: word("focus"), length: word("length"), film, slip: this.doubles[this.word("slip") / 2] };
+  }
+
+  ask({ slip, ...asked }) {
+    this.strobe(slip);
+    this.set("born", -1);
+    for (const [name, value] of Object.entries(asked)) this.set(name, value);
   }
 
   watch(on) {
