@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf, pi
 from typing import Any, NamedTuple
 
@@ -229,20 +230,25 @@ def own_pitch(preset: Preset, part: Played, course: Course, asked: Problem, hz: 
     near = alike(part, course)
     lead = of_key(asked, part.keys, pitch_of(near[0], hz), preset.tracking).string
     struck = strokes(part.exciter, tuned.excitation, lead, len(near))
+    pulse, rate = as_pushed(part.exciter, tuned.excitation, lead, len(near)), REHEARSAL_RATE * preset.oversample
+    touching = [
+        Problem(lead, port.barrier, port.contact, pulse, (Pickup(HEARD_AT),))
+        for port in part.strung.ports
+        if isinstance(port, Against)
+    ]
+
+    def made(problem: Problem, hertz: float) -> modal.Design:
+        return modal.design(reached(problem, part.keys, hertz), rate, band=min(BAND, 0.45 * rate))
+
+    for problem in touching:  # what is touched sounds by other partials, which the body bends otherwise
+        times = intonation.livened(made(problem, pitch), made(replace(problem, barrier=None), pitch), pitch)
+        struck = (*(one * by for one, by in zip(struck, times)), *struck[len(times) :])
     group = tuple(Sounding(part.strung, lead, o.detuned, o.onset, o.force, struck) for o in near)
     body = Body() if a.coupling == "none" else a.body
     own = pitch * by_ear(group, body, pitch_of(near[0], hz), a.coupling == "two-way")
-    rate = REHEARSAL_RATE * preset.oversample
     heard = _heard(body, part, places(pitch, lead.inharmonicity))
-    pulse = as_pushed(part.exciter, tuned.excitation, lead, len(near))
-    for port in part.strung.ports:
-        if isinstance(port, Against):
-            resting = Problem(lead, port.barrier, port.contact, pulse, (Pickup(HEARD_AT),))
-
-            def made(hertz: float, touching: Problem = resting) -> modal.Design:
-                return modal.design(reached(touching, part.keys, hertz), rate, band=min(BAND, 0.45 * rate))
-
-            own = intonation.own_pitch(own, made, heard)
+    for problem in touching:
+        own = intonation.own_pitch(own, partial(made, problem), heard)
     return own
 
 
