@@ -18,7 +18,7 @@ from engine.terminal import tell
 FORMATS = {
     "c": "an object file, a header, the instruments as a file, an example: for any program that can call C",
     "lv2": "a plugin: a bundle with a port for every parameter and a preset for every program",
-    "clap": "a plugin: parameters automated frame by frame, expression of single notes, MPE, state",
+    "clap": "a plugin: parameters automated frame by frame, expression and modulation of single notes, MPE, state",
     "vst3": "a plugin: parameters automated frame by frame, expression of single notes, state",
     "web": "a page that plays in any browser, without a server or a network; --single makes it one file",
 }

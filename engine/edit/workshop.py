@@ -24,6 +24,7 @@ from engine.errors import EngineError
 from engine.layout import seen
 from engine.live.player import Player
 from engine.preset.loader import Preset
+from engine.printable import printable
 from engine.synth.bank import Designed, Setup, design
 from engine.synth.image import designed_or_kept
 from engine.synth.instrument import Instrument
@@ -109,24 +110,34 @@ class Workshop:
             self._thread.join(5.0)
 
     def _run(self) -> None:
-        self._warm_up()
+        self._try(self._warm_up)
         while True:
             with self._wished:
                 self._wished.wait_for(lambda: self._newest is not None or self._ended)
                 wish, self._newest = self._newest, None
             if self._ended or wish is None:
                 return
-            try:
-                self._grant(wish)
-            except Stale:
-                pass
-            except EngineError as error:
-                self._tell({"event": "refused", "error": str(error)})
-            except MemoryError:
-                self._tell({"event": "refused", "error": "there is not enough memory for this design"})
+            self._try(self._grant, wish)
             with self._wished:
                 if self._newest is None:
                     self.settled.set()
+
+    def _try(self, work: Callable[..., None], *given: Any) -> None:
+        """Do something, and say in a line why not: who waits is told, and the thread lives on for the next wish."""
+        try:
+            work(*given)
+        except Stale:
+            pass
+        except EngineError as error:
+            self._refuse(str(error))
+        except MemoryError:
+            self._refuse("there is not enough memory for this design")
+        except Exception as error:  # a fault of ours: what plays goes on
+            words = " ".join(f"{type(error).__name__} {error}".split())
+            self._refuse(f"the design failed, which is a fault in the program ({printable(words)[:200]})")
+
+    def _refuse(self, why: str) -> None:
+        self._tell({"event": "refused", "error": why})
 
     def _stale(self) -> bool:
         return self._newest is not None or self._ended
@@ -179,12 +190,12 @@ class Workshop:
         found: list[Designed] = []
 
         def rehearse() -> None:
-            with suppress(EngineError, MemoryError, Stale):  # it plays already: only its loudness stays as it was
+            with suppress(EngineError, MemoryError):  # it plays already: only its loudness stays as it was
                 found.append(design(setup, between=self._look_up))
 
         while self._rehearsal is not None and self._rehearsal.is_alive():  # one that nobody waits for any more
             self._wait()
-        self._rehearsal = threading.Thread(target=rehearse, name="rehearsal", daemon=True)
+        self._rehearsal = threading.Thread(target=self._try, args=(rehearse,), name="rehearsal", daemon=True)
         self._rehearsal.start()
         while self._rehearsal.is_alive():
             self._wait()
@@ -217,7 +228,7 @@ class Workshop:
             time.sleep(0.005)
             number = self._player.follow(instrument, making, partial)
         if number < 0:
-            self._tell({"event": "refused", "error": "too many designs are still ringing; let them fade"})
+            self._refuse("too many designs are still ringing; let them fade")
             return
         whole = self.instrument
         while not self._player.taken(number) and time.monotonic() < end:

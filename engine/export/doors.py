@@ -27,20 +27,23 @@ from engine.export.memory import (
     OTHER_RATE,
     OTHER_VERSION,
     PRIME,
+    Knob,
     exported,
     head,
 )
 from engine.opened import address
 from engine.physics.designing import bench_at
 from engine.preset.arguments import HIGHEST_RATE, LOWEST_RATE
-from engine.synth.control import stir
+from engine.synth.control import begin_anew, stir
 from engine.synth.keyed import change, plan_at
-from engine.synth.memory import CHANNELS, MIXED, PARTS, desk, machine
+from engine.synth.memory import CHANNELS, MIXED, PARTS, UNMOVED, desk, machine
 from engine.synth.mixing import play_together
 from engine.synth.mts import NOTHING, part, parts
 from engine.synth.recipes import ready
 from engine.synth.routing import choose, offer, program, room, welcome
+from engine.synth.strips import turn_all
 from engine.synth.unfolding import COPY, unfold
+from engine.synth.zones import enrol
 
 
 def _summed(words: Any, total: Any) -> Any:
@@ -181,10 +184,45 @@ def _begun(where: Any, image: Any, count: Any, rate: Any, values: Any) -> Any:
     return 0
 
 
+def _turned_on(where: Any, parameter: Any, channel: Any, value: Any) -> Any:
+    """Move a parameter of all parts that have it on a channel, or have it unmoved; 0 if none has."""
+    p = exported(where)
+    d, turned = desk(where + p.desk), 0
+    for k in range(p.knobs.size):
+        knob = p.knobs[k]
+        if knob.parameter == parameter:
+            m = machine(d.parts[knob.part].machine)
+            m.channels[channel].position[knob.controller] = placed(knob, value) if abs(value) < 1e30 else UNMOVED
+            stir(m, channel)
+            turned = 1
+    return turned
+
+
+def _placed(knob: Knob, value: Any) -> Any:
+    """Where its controller stands for a value."""
+    if knob.conversion == IN_DECIBELS:
+        converted = power(10.0, (value - knob.own) / 20.0)
+    elif knob.conversion == MULTIPLIED:
+        converted = value / knob.own
+    else:
+        converted = value - knob.own
+    return min(max((converted - knob.low) / (knob.high - knob.low) * 127.0, 0.0), 127.0)
+
+
+def _enrolled(m: Any) -> None:
+    """Have all channels but the first follow that one."""
+    begin_anew(m, 0, CHANNELS - 1)
+    for c in range(1, CHANNELS):
+        enrol(m.channels[c], c, 0)
+    m.channels[0].manager = 0
+    turn_all(m)
+
+
 summed, searched, copied = native(_summed), native(_searched), native(_copied)
 filled, laid, tuned = native(_filled), native(_laid), native(_tuned)
 designed, kept, change_all = native(_designed), native(_kept), native(_change_all)
-begun = native(_begun)
+begun, placed, enrolled = native(_begun), native(_placed), native(_enrolled)
+turned_on = native(_turned_on)
 
 
 def size(image: Any, count: Any, rate: Any) -> Any:
@@ -272,26 +310,31 @@ def take(memory: Any, part: Any) -> Any:
 
 def turn(memory: Any, parameter: Any, value: Any) -> Any:
     """Move a parameter of all parts that have it, on all channels; 0 if none has."""
-    where = address_of(memory)
-    p = exported(where)
-    d, turned = desk(where + p.desk), 0
-    for k in range(p.knobs.size):
-        knob = p.knobs[k]
-        if knob.parameter != parameter or not abs(value) < 1e30:
-            continue
-        if knob.conversion == IN_DECIBELS:
-            converted = power(10.0, (value - knob.own) / 20.0)
-        elif knob.conversion == MULTIPLIED:
-            converted = value / knob.own
-        else:
-            converted = value - knob.own
-        at = min(max((converted - knob.low) / (knob.high - knob.low) * 127.0, 0.0), 127.0)
-        m = machine(d.parts[knob.part].machine)
+    turned = 0
+    if abs(value) < 1e30:
         for c in range(CHANNELS):
-            m.channels[c].position[knob.controller] = at
-            stir(m, c)
-        turned = 1
+            turned = turned_on(address_of(memory), parameter, c, value)
     return turned
+
+
+def turn_channel(memory: Any, parameter: Any, channel: Any, value: Any) -> Any:
+    """The same on one channel, from 0, and for its notes alone; with what is no number as if it had never been moved
+    there, so that a member of an MPE zone goes where its manager is."""
+    if channel < 0 or channel >= CHANNELS:
+        return 0
+    return turned_on(address_of(memory), parameter, channel, value)
+
+
+def members(memory: Any) -> None:
+    """Make all channels but the first members of its MPE zone, each for a note of its own. As MIDI's registered
+    parameter 6 does, but that the first channel, whom members follow, keeps what it was told: parameters stay where
+    they were turned to."""
+    where = address_of(memory)
+    d = desk(where + exported(where).desk)
+    for s in range(PARTS):
+        if d.parts[s].machine != 0:
+            enrolled(machine(d.parts[s].machine))
+    enrolled(machine(d.listener))
 
 
 def run(memory: Any, frames: Any, left: Any, right: Any) -> None:
@@ -319,6 +362,8 @@ DOORS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], Any]] = {
     "jawari_send": (send, (POINTER, INT, POINTER, INT), INT),
     "jawari_take": (take, (POINTER, INT), INT),
     "jawari_turn": (turn, (POINTER, INT, DOUBLE), INT),
+    "jawari_turn_channel": (turn_channel, (POINTER, INT, INT, DOUBLE), INT),
+    "jawari_members": (members, (POINTER,), None),
     "jawari_run": (run, (POINTER, INT, POINTER, POINTER), None),
 }
 LEVEL = "jawari_level"  # and this one, which engine/levels.py makes

@@ -33,12 +33,15 @@ static const char *const parts[] = JAWARI_PARTS;
 
 struct address { int32_t id; int16_t channel, key; }; /* of a note, or of notes: -1 means any */
 struct held { struct address note; uint8_t member; }; /* a member of 0: nobody */
+struct apart { double value, swing; bool own, swings; }; /* what a parameter is for one note, and by how much more */
 
 struct played {
     struct opened opened;
     struct workbench bench;
     _Atomic double value[ALL + 1];
     atomic_bool moved[ALL + 1], waits[ALL + 1]; /* by anybody; and not yet heard by the renderer */
+    double swing[DIALS + 1]; /* how much more than its value each is for all notes, while it is modulated */
+    struct apart apart[DIALS + 1][MEMBERS + 1];
     struct held held[HELD];
     uint8_t last, bent[MEMBERS + 1], pressed[MEMBERS + 1], bright[MEMBERS + 1];
     bool zone;
@@ -65,7 +68,7 @@ static void shut_played(struct played *p)
 
 static void begin(struct played *p) /* as after opening: what was moved is moved again */
 {
-    memset(p->held, 0, sizeof p->held);
+    memset(p->held, 0, sizeof p->held), memset(p->apart, 0, sizeof p->apart), memset(p->swing, 0, sizeof p->swing);
     memset(p->bent, 0, sizeof p->bent), memset(p->pressed, 0, sizeof p->pressed), memset(p->bright, 0, sizeof p->bright);
     p->last = 0, p->zone = false;
     for (int n = 0; n < ALL; n++) atomic_store(&p->waits[n], atomic_load(&p->moved[n]));
@@ -101,14 +104,23 @@ static void move(struct played *p, uint32_t id, double value)
     else atomic_store(&p->waits[n], true);
 }
 
+/* A parameter on one channel: its own value or all notes', more or less by modulation; where nobody moved it, MIDI's. */
+static void point(struct played *p, int n, int channel)
+{
+    const struct apart *a = &p->apart[n][channel <= MEMBERS ? channel : 0];
+    double swing = a->swings ? a->swing : p->swing[n], value = a->own ? a->value : atomic_load(&p->value[n]);
+    bool moved = a->own || swing != 0.0 || atomic_load(&p->moved[n]);
+    jawari_turn_channel(p->opened.instrument, n, channel, moved ? value + swing : NAN);
+}
+
 static void hear(struct played *p)
 {
     if (DESIGNS) go_over(&p->bench, &p->opened.instrument);
     for (int n = 0; n < ALL; n++) {
         if (!atomic_exchange(&p->waits[n], false)) continue;
         double value = atomic_load(&p->value[n]);
-        if (n < DIALS) jawari_turn(p->opened.instrument, n, value);
-        else if (n >= PROGRAM && n < APART && value > -0.5) jawari_take(p->opened.instrument, (int32_t)(value + 0.5));
+        for (int c = 0; n < DIALS && c < 16; c++) point(p, n, c);
+        if (n >= PROGRAM && n < APART && value > -0.5) jawari_take(p->opened.instrument, (int32_t)(value + 0.5));
     }
 }
 
@@ -168,7 +180,13 @@ static bool load_by(struct played *p, transfer *read, void *stream) /* all of it
 
 /* --- a block ---------------------------------------------------------------------------------------------------------- */
 
-struct now { struct played *played; float *left, *right; uint32_t done, frames; };
+struct now {
+    struct played *played;
+    float *left, *right;
+    uint32_t done, frames;
+    void (*ended)(struct now *, uint32_t at, struct address); /* hears of notes that are nobody's any more; or NULL */
+    const void *host; /* whom that tells it */
+};
 
 static void render(struct now *now, uint32_t to)
 {
@@ -217,8 +235,9 @@ static void tune(struct now *now, uint32_t at, int member, double semitones)
 static int joined(struct now *now, uint32_t at, struct address note) /* the channel that a note is played on */
 {
     struct played *p = now->played;
-    if (!p->zone) { /* its size is registered parameter 6 of the first channel */
-        send(now, at, 0xb0, 101, 0), send(now, at, 0xb0, 100, 6), send(now, at, 0xb0, 6, MEMBERS);
+    if (!p->zone) {
+        render(now, at < now->frames ? at : now->frames); /* what was sent before was for channels that stood alone */
+        jawari_members(p->opened.instrument);
         p->zone = true;
     }
     bool busy[MEMBERS + 1] = {false};
@@ -235,6 +254,13 @@ static int joined(struct now *now, uint32_t at, struct address note) /* the chan
     if (p->pressed[member]) send(now, at, 0xd0 | member, 0, 0);
     if (p->bright[member]) send(now, at, 0xb0 | member, 74, 64);
     p->pressed[member] = p->bright[member] = 0;
+    for (int n = 0; n < DIALS; n++) {
+        struct apart *a = &p->apart[n][member];
+        if (!a->own && !a->swings) continue;
+        render(now, at < now->frames ? at : now->frames);
+        *a = (struct apart){0};
+        point(p, n, member);
+    }
     return member;
 }
 
@@ -253,6 +279,7 @@ static int end(struct now *now, uint32_t at, struct address note, double velocit
         if (choke) send(now, at, 0xb0 | held->member, 120, 0);
         else send(now, at, 0x80 | held->member, held->note.key & 127, share(velocity));
         held->member = 0, ended++;
+        if (now->ended) now->ended(now, at, held->note);
     }
     return ended;
 }
@@ -270,6 +297,28 @@ static void express(struct now *now, uint32_t at, struct address note, enum wish
         if (wish == PANNED) send(now, at, 0xb0 | member, 10, share(value));
         if (wish == SWELLED) send(now, at, 0xb0 | member, 11, share(value));
     }
+}
+
+/* A parameter's value for some notes, or how much more than that it is for them. */
+static inline void move_apart(struct now *now, uint32_t at, struct address note, int n, double value, bool more)
+{
+    struct played *p = now->played;
+    if (n < 0 || n >= DIALS || !(fabs(value) <= 1e30) || (!more && !within(n, &value))) return;
+    render(now, at < now->frames ? at : now->frames);
+    for (int k = 0; k < HELD; k++) {
+        struct apart *a = &p->apart[n][p->held[k].member];
+        if (!meant(&p->held[k], note)) continue;
+        if (more) a->swing = value, a->swings = true;
+        else a->value = value, a->own = true;
+        point(p, n, p->held[k].member);
+    }
+}
+
+static inline void swing(struct played *p, int n, double value) /* how much more it is for all */
+{
+    if (n < 0 || n >= DIALS || !(fabs(value) <= 1e30) || value == p->swing[n]) return;
+    p->swing[n] = value;
+    atomic_store(&p->waits[n], true);
 }
 
 #endif

@@ -122,3 +122,32 @@ def test_a_wish_does_not_wait_for_a_rehearsal(room: Room, monkeypatch: pytest.Mo
     assert room.heard()[-1] == "rehearsed"
     assert room.studio.workshop.instrument is not None
     assert room.studio.workshop.instrument.preset == load_preset(room.path, {"barrier.curvature": 1.2})
+
+
+@pytest.mark.parametrize("where", ["design", "rehearsal"])
+def test_a_design_that_fails_is_told_in_a_line_and_the_next_one_is_heard(
+    where: str, room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fault in the program, of which no traceback reaches the terminal: what plays goes on, and nobody waits."""
+
+    def failing(setup: Setup, keys: set[int] | None = None, gains: Any = None, *more: Any, **how: Any) -> Any:
+        if where == "rehearsal" and gains is not None:
+            return design(setup, keys, gains, *more, **how)
+        raise ValueError("shapes differ\n  and so on")
+
+    loose: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", loose.append)
+    room.ask("set", path="barrier.curvature", value="0.8 1/m")
+    room.settle()
+    room.told.clear()
+    monkeypatch.setattr(workshop, "design", failing)
+    room.ask("set", path="barrier.curvature", value="0.9 1/m")
+    room.settle()
+    (why,) = [told["error"] for told in room.told if told["event"] == "refused"]
+    assert why == "the design failed, which is a fault in the program (ValueError shapes differ and so on)"
+    monkeypatch.setattr(workshop, "design", design)
+    room.told.clear()
+    room.ask("set", path="barrier.curvature", value="1.1 1/m")
+    room.settle()
+    assert room.heard()[-1] == "rehearsed"
+    assert loose == []

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IS_MIDI, IS_ON, IS_OFF, IS_EXPRESSION, IS_PARAMETER, IS_TUNING, IS_PAUSE };
+enum { IS_MIDI, IS_ON, IS_OFF, IS_EXPRESSION, IS_PARAMETER, IS_TUNING, IS_PAUSE, IS_MODULATION };
 struct row { int64_t frame; int32_t kind, number, channel, key; double value; };
 union any { struct head head; struct note note; struct expression expression; struct parameter parameter; struct midi midi; struct sysex sysex; };
 
@@ -35,7 +35,13 @@ static const struct host host = {OURS, NULL, "test", "", "", "1", offered, asked
 
 static uint32_t count(const struct incoming *events) { return (void)events, waiting; }
 static const struct head *at(const struct incoming *events, uint32_t n) { return (void)events, &told[n].head; }
-static bool push(const struct outgoing *answers, const struct head *head) { return (void)answers, (void)head, true; }
+static uint32_t ended; /* notes, as the plugin says */
+static bool push(const struct outgoing *answers, const struct head *head)
+{
+    const struct note *note = (const struct note *)head;
+    if (head->type != NOTE_END || head->size != sizeof *note || note->key < 0 || note->channel < 0) exit(40);
+    return (void)answers, ended++, true;
+}
 static const struct incoming incoming = {NULL, count, at};
 static const struct outgoing outgoing = {NULL, push};
 
@@ -81,7 +87,7 @@ static union any event(const struct row *row, uint32_t time)
         head.type = SYSEX, head.size = sizeof made.sysex;
         made.sysex = (struct sysex){head, 0, tuning(row->key, row->number), 12};
     } else {
-        head.type = PARAMETER, head.size = sizeof made.parameter;
+        head.type = row->kind == IS_MODULATION ? MODULATION : PARAMETER, head.size = sizeof made.parameter;
         made.parameter = (struct parameter){head, (uint32_t)row->number, NULL, -1, 0, channel, key, row->value};
     }
     return made;
@@ -104,11 +110,14 @@ static void ask(uint32_t *parameters) /* everything that a host may want to know
     const struct parameters *dials = plugin->extension(plugin, PARAMETERS);
     const struct audio_ports *sounds = plugin->extension(plugin, AUDIO_PORTS);
     const struct note_ports *notes = plugin->extension(plugin, NOTE_PORTS);
+    const struct voices *voices = plugin->extension(plugin, VOICES);
+    struct crowd crowd;
     struct audio_port port;
     struct note_port in;
     if (!dials || !sounds || !notes || plugin->extension(plugin, "none")) exit(10);
     if (sounds->count(plugin, true) || sounds->count(plugin, false) != 1 || !sounds->get(plugin, 0, false, &port)) exit(11);
     if (port.channels != 2 || notes->count(plugin, false) || !notes->get(plugin, 0, true, &in) || !(in.known & MPE)) exit(12);
+    if (!voices || (voices->get(plugin, &crowd) && crowd.most < 2)) exit(41);
     *parameters = dials->count(plugin);
     for (uint32_t n = 0; n < *parameters; n++) {
         struct facts facts;
@@ -119,7 +128,9 @@ static void ask(uint32_t *parameters) /* everything that a host may want to know
         if (!dials->to_text(plugin, facts.id, facts.high, text, sizeof text)) exit(15);
         if (!dials->from_text(plugin, facts.id, text, &back)) exit(16);
         if (back < facts.high - 1e-3 * (facts.high - facts.low)) exit(17);
-        fprintf(stderr, "%u %s: %s\n", facts.id, facts.name, text);
+        if ((facts.flags & MODULATED_ALONE) && !(facts.flags & MODULATED)) exit(19);
+        const char *moves = facts.flags & MODULATED_ALONE ? " (of each note)" : facts.flags & MODULATED ? " (of all)" : "";
+        fprintf(stderr, "%u %s: %s%s\n", facts.id, facts.name, text, moves);
     }
     if (dials->get(plugin, *parameters, &(struct facts){0}) || dials->value(plugin, 9999, &(double){0})) exit(18);
 }
@@ -192,6 +203,7 @@ int main(int argc, char **argv)
             (guard_wrap ? guard_wrap(play) : play)(NULL, NULL, span, NULL, 0, here);
             now += span;
         }
+        if (!n) fprintf(stderr, "ended %u\n", ended);
         if (!n) fprintf(stderr, "latency %u\n", ((const struct latency *)plugin->extension(plugin, LATENCY))->get(plugin));
         plugin->stop(plugin);
         if (n % 2 || n + 1 == times) plugin->deactivate(plugin);

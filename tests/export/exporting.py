@@ -155,6 +155,7 @@ def library(folder: Path) -> Any:
     found.jawari_size.argtypes = (place, whole, real)
     found.jawari_open.argtypes = (place, place, whole, real)
     found.jawari_turn.argtypes = (place, whole, real)
+    found.jawari_turn_channel.argtypes, found.jawari_members.argtypes = (place, whole, whole, real), (place,)
     found.jawari_take.argtypes = (place, whole)
     found.jawari_send.argtypes = (place, whole, ctypes.c_char_p, whole)
     found.jawari_redesign.argtypes = (place, place, whole, real, place)

@@ -39,6 +39,7 @@ from engine.export.shape import DESIGNED, PROGRAM, shape
 from engine.export.targets import target_of
 from engine.messages import packed
 from engine.preset.parameters import PARAMETERS
+from engine.preset.rack import load_rack
 from engine.synth.instrument import Instrument
 from engine.synth.mts import tunings
 
@@ -46,7 +47,7 @@ pytestmark = NEEDED
 SOURCES = ROOM / "clap"
 HOST = Path(__file__).with_name("claphost.c")
 WORDS = ("-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O1", f"-I{SOURCES}", f"-I{ROOM}")
-MIDI, ON, OFF, EXPRESSION, PARAMETER, RETUNED, PAUSE = range(7)
+MIDI, ON, OFF, EXPRESSION, PARAMETER, RETUNED, PAUSE, MODULATION = range(8)
 SIZES = (1, 64, 333, 0, 128, 1024, 5, 8192)  # of the host's blocks
 PAN, TUNING, LOUDER, BRIGHTNESS, PRESSURE = 1, 2, 4, 5, 6  # kinds of expression
 ROW = np.dtype([("frame", "i8"), ("what", "i4", 4), ("value", "f8")])
@@ -149,6 +150,12 @@ def test_under_the_sanitizers_nothing_is_wrong(any_rate: bool, folder: Path) -> 
     if any_rate:  # it is designed anew before anything sounds: each time the same sound
         number = next(DESIGNED + number_of(d) for d in designed(made.rack) if d.key == "string.stiffness")
         more: list[Row] = [(0, (PARAMETER, number, -1, -1), 0.02), (1, (PAUSE, 1500, 0, 0), 0.0)]
+        notes: list[Row] = [
+            (60, (ON, 1, 0, 50), 0.5),
+            (61, (MODULATION, 0, 0, 50), 1e-5),
+            (62, (PARAMETER, 0, 0, -1), 1.0),
+        ]
+        more += [*notes, (63, (MODULATION, 0, -1, -1), -1e-5), (64, (MODULATION, 4711, 0, 50), 1.0)]
         times, rows = 3, [*more, *((at + 70, *rest) for at, *rest in rows)]
     sound, _ = heard(work / "checked-host", work / "none.clap", rows, times, 4800)
     assert any_rate or np.array_equal(sound, expected("prepared")[:4800])
@@ -206,6 +213,137 @@ def test_more_notes_than_channels_share_them(folder: Path) -> None:
     midi += [(2000 + n, [0x80 | n % 15 + 1, 40 + n, 0]) for n in range(20)]
     sound, _ = heard(host(folder), plugin(folder, "sitar-string"), rows, 2)
     assert np.array_equal(sound, played([*zone, *midi]))
+
+
+# --- parameters of single notes ---------------------------------------------------------------------------------------
+
+HEIGHT = PARAMETERS["barrier.height"].number
+
+
+class ByHand:
+    """The exported code, called as the plugin should."""
+
+    def __init__(self, folder: Path) -> None:
+        library(folder.parent)
+        self.made, self.now = Opened(folder.parent, image_of("sitar-string")), 0
+        self.number = {dial.key: dial.number for dial in dials(rack("sitar-string"))}["barrier.height"]
+        self.pieces = list[Any]()
+
+    def until(self, frame: int) -> None:
+        self.pieces.append(self.made.run(frame - self.now))
+        self.now = frame
+
+    def turn(self, value: float) -> None:
+        assert self.made.code.jawari_turn(self.made.at, self.number, value) == 1
+
+    def turn_one(self, member: int, value: float) -> None:
+        assert self.made.code.jawari_turn_channel(self.made.at, self.number, member, value) == 1
+
+    def members(self) -> None:
+        self.made.code.jawari_members(self.made.at)
+
+    def sound(self) -> Any:
+        self.until(FRAMES)
+        return np.concatenate(self.pieces)
+
+
+def test_a_parameter_moves_and_is_modulated_for_single_notes(folder: Path) -> None:
+    rows: list[Row] = [
+        (0, (ON, 7, 0, 50), 100 / 127),
+        (100, (ON, 8, 0, 57), 90 / 127),
+        (1000, (MODULATION, HEIGHT, 0, 57), -3e-5),
+        (2000, (PARAMETER, HEIGHT, -1, -1), -2e-5),
+        (3000, (PARAMETER, HEIGHT, 0, 50), -5e-5),
+        (3500, (MODULATION, HEIGHT, -1, -1), -1e-5),  # but of the one that has its own
+        (4000, (OFF, 7, 0, 50), 0.5),
+        (4001, (MODULATION, HEIGHT, 0, 50), -9e-5),  # of nobody by now
+        (4001, (ON, 9, 0, 50), 1.0),  # of which nothing was said
+        (4500, (MODULATION, HEIGHT, 0, 57), 0.0),
+        (5000, (MODULATION, HEIGHT, -1, -1), 0.0),
+        (5500, (MODULATION, HEIGHT, 0, 57), float("nan")),
+        (5500, (MODULATION, PROGRAM, 0, 57), 1.0),
+    ]
+    sound, said = heard(host(folder), plugin(folder, "sitar-string"), rows, 1)
+    assert "0 Barrier height: 0 mm (of each note)" in said
+    assert "ended 1" in said
+    hand = ByHand(folder)
+    hand.members()
+    hand.made.send(0, 0x91, 50, 100)
+    hand.made.send(100, 0x92, 57, 90)
+    hand.until(1000)
+    hand.turn_one(2, -3e-5)
+    hand.until(2000)
+    hand.turn(-2e-5)
+    hand.turn_one(2, -2e-5 - 3e-5)
+    hand.until(3000)
+    hand.turn_one(1, -5e-5)
+    hand.until(3500)
+    hand.turn(-2e-5 - 1e-5)
+    hand.turn_one(1, -5e-5 - 1e-5)
+    hand.turn_one(2, -2e-5 - 3e-5)
+    hand.until(4000)
+    hand.made.send(0, 0x81, 50, 64)
+    hand.made.send(1, 0x93, 50, 127)
+    hand.until(4500)
+    hand.turn_one(2, -2e-5)
+    hand.until(5000)
+    hand.turn(-2e-5)
+    hand.turn_one(1, -5e-5)
+    assert np.array_equal(sound, hand.sound())
+
+
+def test_a_channel_of_a_note_that_was_modulated_is_the_next_ones(folder: Path) -> None:
+    """The first member again, after all others: as if nothing had ever been said of it."""
+    rows: list[Row] = [(0, (ON, 0, 0, 40), 0.5), (10, (MODULATION, HEIGHT, 0, 40), -9e-5), (20, (OFF, 0, 0, 40), 0.0)]
+    rows += [(30 + n, (kind, n, 0, 40 + n), 0.5) for n in range(1, 15) for kind in (ON, OFF)]
+    sound, _ = heard(host(folder), plugin(folder, "sitar-string"), [*rows, (3000, (ON, 20, 0, 60), 1.0)], 2)
+    hand = ByHand(folder)
+    hand.members()
+    hand.made.send(0, 0x91, 40, 64)
+    hand.until(10)
+    hand.turn_one(1, -9e-5)
+    hand.until(20)
+    hand.made.send(0, 0x81, 40, 0)
+    for n in range(1, 15):
+        hand.made.send(10 + n, 0x91 + n, 40 + n, 64)
+        hand.made.send(10 + n, 0x81 + n, 40 + n, 64)
+    hand.until(3000)
+    hand.turn_one(1, float("nan"))
+    hand.made.send(0, 0x91, 60, 127)
+    assert np.array_equal(sound, hand.sound())
+
+
+def test_the_first_single_note_leaves_parameters_where_they_are(folder: Path) -> None:
+    rows: list[Row] = [(0, (PARAMETER, HEIGHT, -1, -1), -8e-5), (0, (MIDI, packed(0xB0, 7, 80), 0, 0), 0.0)]
+    rows.append((500, (ON, 1, 0, 50), 100 / 127))
+    sound, _ = heard(host(folder), plugin(folder, "sitar-string"), rows, 2)
+    hand = ByHand(folder)
+    hand.turn(-8e-5)
+    hand.made.send(0, 0xB0, 7, 80)
+    hand.until(500)
+    hand.members()
+    hand.made.send(0, 0x91, 50, 100)
+    assert np.array_equal(sound, hand.sound())
+    other = ByHand(folder)
+    other.members()
+    other.made.send(500, 0x91, 50, 100)
+    assert not np.array_equal(sound, other.sound())
+
+
+def test_where_channels_play_different_parts_all_notes_are_modulated(folder: Path) -> None:
+    parts = [{"preset": "sitar-string", "channels": 1}, {"preset": "prepared", "channels": 2}]
+    there = folder / "duo"
+    there.mkdir()
+    clap.write(Export(load_rack({"rack": "Duo", "parts": parts}), (float(RATE),), target_of(None), print), there)
+    notes: list[Row] = [(0, (ON, 1, 0, 50), 0.5), (0, (ON, 2, 0, 57), 0.5)]
+    sounds = []
+    for address in ((0, 57), (-1, -1)):
+        told: list[Row] = [*notes, (500, (MODULATION, HEIGHT, *address), -9e-5)]
+        sound, said = heard(host(folder), there / "duo.clap", told, 1)
+        assert "0 Barrier height: 0.1 mm (of all)" in said
+        sounds.append(sound)
+    assert np.array_equal(*sounds)
+    assert not np.array_equal(sounds[0], heard(host(folder), there / "duo.clap", notes, 1)[0])
 
 
 # --- parameters -------------------------------------------------------------------------------------------------------

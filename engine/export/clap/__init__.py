@@ -48,8 +48,8 @@ last bit. Put this folder where CLAP plugins lie: `~/.clap` on Linux, `~/Library
 {described(order)}
 
 Parameters, notes and MIDI are heard on their very frames. Of a note by itself its tuning, pressure, brightness, pan and
-expression can be told; MPE is understood, too. A parameter that nobody has moved leaves MIDI's controllers alone. State
-is what was moved. Latency is reported.
+expression can be told, and what moves strings while they sound is modulated and automated for it; MPE is understood,
+too. A parameter that nobody has moved leaves MIDI's controllers alone. State is what was moved. Latency is reported.
 
 Free to use by the terms in LICENSE.
 """

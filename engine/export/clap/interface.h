@@ -12,7 +12,8 @@ struct version { uint32_t major, minor, revision; };
 
 /* --- events: each begins with a head; of a note's address what is -1 means any --------------------------------------- */
 
-enum { NOTE_ON = 0, NOTE_OFF = 1, NOTE_CHOKE = 2, EXPRESSION = 4, PARAMETER = 5, MIDI = 10, SYSEX = 11 };
+enum { NOTE_ON = 0, NOTE_OFF = 1, NOTE_CHOKE = 2, NOTE_END = 3, EXPRESSION = 4, PARAMETER = 5, MODULATION = 6 };
+enum { MIDI = 10, SYSEX = 11 };
 enum { TO_PAN = 1, TO_TUNING = 2, TO_EXPRESSION = 4, TO_BRIGHTNESS = 5, TO_PRESSURE = 6 };
 
 struct head {
@@ -32,7 +33,7 @@ struct expression {
     int16_t port, channel, key;
     double value;
 };
-struct parameter {
+struct parameter { /* its value, or by how much it is modulated */
     struct head head;
     uint32_t number;
     void *cookie;
@@ -158,7 +159,7 @@ struct note_ports {
     bool (*get)(const struct plugin *, uint32_t, bool in, struct note_port *);
 };
 #define PARAMETERS "clap.params"
-enum { STEPPED = 1, AUTOMATED = 1 << 5 };
+enum { STEPPED = 1, AUTOMATED = 1 << 5, AUTOMATED_ALONE = 15 << 6, MODULATED = 1 << 10, MODULATED_ALONE = 15 << 11 };
 struct facts {
     uint32_t id, flags;
     void *cookie;
@@ -188,6 +189,14 @@ struct state {
     bool (*save)(const struct plugin *, const struct written *);
     bool (*load)(const struct plugin *, const struct read *);
 };
+
+#define VOICES "clap.voice-info"
+enum { MANY_OF_A_KEY = 1 };
+struct crowd {
+    uint32_t now, most; /* notes at a time */
+    uint64_t flags;
+};
+struct voices { bool (*get)(const struct plugin *, struct crowd *); };
 
 #define RENDER "clap.render"
 enum { OFFLINE = 1 };

@@ -14,6 +14,8 @@
 #include "shape.h"
 #include "playing.h"
 
+enum { ALONE = FIRST_PROGRAM >= 0 }; /* notes are told apart */
+
 static char *folder; /* of the library */
 
 struct own {
@@ -62,6 +64,7 @@ static bool dial_get(const struct plugin *plugin, uint32_t n, struct facts *foun
     memset(found, 0, sizeof *found);
     found->id = id_of((int)n);
     found->flags = AUTOMATED | (n < (uint32_t)PROGRAM ? 0 : STEPPED);
+    if (n < (uint32_t)DIALS) found->flags |= MODULATED | (ALONE ? AUTOMATED_ALONE | MODULATED_ALONE : 0);
     snprintf(found->name, NAME, "%s", dials[n].name);
     found->low = dials[n].low, found->high = dials[n].high, found->own = dials[n].own;
     return true;
@@ -91,7 +94,9 @@ static void dial_flush(const struct plugin *plugin, const struct incoming *event
     for (uint32_t n = 0; n < events->count(events); n++) {
         const struct head *head = events->at(events, n);
         const struct parameter *told = (const struct parameter *)head;
-        if (!head->space && head->type == PARAMETER) move(&own(plugin)->played, told->number, told->value);
+        if (head->space) continue;
+        if (head->type == PARAMETER) move(&own(plugin)->played, told->number, told->value);
+        if (head->type == MODULATION) swing(&own(plugin)->played, place(told->number), told->value);
     }
 }
 
@@ -134,7 +139,7 @@ static struct address of(const struct note *note) { return (struct address){note
 static void note_off(struct now *now, const struct note *note)
 {
     uint32_t at = note->head.time;
-    if (FIRST_PROGRAM < 0) send(now, at, 0x80 | (note->channel & 15), note->key & 127, share(note->velocity));
+    if (!ALONE) send(now, at, 0x80 | (note->channel & 15), note->key & 127, share(note->velocity));
     else end(now, at, of(note), note->velocity, note->head.type == NOTE_CHOKE);
 }
 
@@ -148,22 +153,44 @@ static void say(struct now *now, const struct expression *told)
         if (told->kind == known[n].kind) express(now, told->head.time, note, known[n].wish, told->value);
 }
 
+static void gone(struct now *now, uint32_t at, struct address note) /* hosts end what modulates it then */
+{
+    const struct outgoing *answers = now->host;
+    struct head head = {sizeof(struct note), at, 0, NOTE_END, 0};
+    struct note ended = {head, note.id, 0, note.channel, note.key, 0.0};
+    if (answers && answers->push) answers->push(answers, &ended.head);
+}
+
+/* For single notes, by their address, or for all. Designs are for all, and so is everything where notes share channels. */
+static void turn(struct now *now, const struct parameter *told)
+{
+    uint32_t at = told->head.time;
+    int n = place(told->number);
+    bool more = told->head.type == MODULATION, some = told->id >= 0 || told->channel >= 0 || told->key >= 0;
+    if (ALONE && some && n < DIALS) {
+        move_apart(now, at, (struct address){told->id, told->channel, told->key}, n, told->value, more);
+    } else if (more) {
+        render(now, at < now->frames ? at : now->frames);
+        swing(now->played, n, told->value);
+        hear(now->played);
+    } else turn_on(now, at, told->number, told->value);
+}
+
 static void obey(struct now *now, const struct head *head)
 {
     const struct note *note = (const struct note *)head;
     const struct midi *midi = (const struct midi *)head;
     const struct sysex *whole = (const struct sysex *)head;
-    const struct parameter *told = (const struct parameter *)head;
     uint32_t at = head->time;
     if (head->space) return;
     if (head->type == NOTE_ON && note->key >= 0 && note->key < 128) {
-        int channel = FIRST_PROGRAM < 0 ? note->channel & 15 : joined(now, at, of(note));
+        int channel = ALONE ? joined(now, at, of(note)) : note->channel & 15;
         send(now, at, 0x90 | channel, note->key, struck(note->velocity));
     } else if (head->type == NOTE_OFF || head->type == NOTE_CHOKE) note_off(now, note);
     else if (head->type == EXPRESSION) say(now, (const struct expression *)head);
     else if (head->type == MIDI) send(now, at, midi->data[0], midi->data[1], midi->data[2]);
     else if (head->type == SYSEX && whole->data && whole->size <= LONGEST) hand_on(now, at, whole->data, (int32_t)whole->size);
-    else if (head->type == PARAMETER) turn_on(now, at, told->number, told->value);
+    else if (head->type == PARAMETER || head->type == MODULATION) turn(now, (const struct parameter *)head);
 }
 
 static int32_t process(const struct plugin *plugin, const struct block *block)
@@ -171,7 +198,7 @@ static int32_t process(const struct plugin *plugin, const struct block *block)
     struct own *o = own(plugin);
     struct played *p = &o->played;
     if (!on_audio(o) || !p->opened.instrument || block->outs < 1 || block->out->channels < 2 || !block->out->singles) return FAILED;
-    struct now now = {p, block->out->singles[0], block->out->singles[1], 0, block->frames};
+    struct now now = {p, block->out->singles[0], block->out->singles[1], 0, block->frames, gone, block->answers};
     hear(p);
     uint32_t count = block->events ? block->events->count(block->events) : 0;
     for (uint32_t n = 0; n < count; n++) obey(&now, block->events->at(block->events, n));
@@ -207,6 +234,11 @@ static uint32_t late(const struct plugin *plugin)
     return own(plugin)->played.opened.instrument ? (uint32_t)jawari_latency(own(plugin)->played.opened.instrument) : 0;
 }
 
+static bool crowd(const struct plugin *plugin, struct crowd *found)
+{
+    return (void)plugin, *found = (struct crowd){MEMBERS, MEMBERS, MANY_OF_A_KEY}, ALONE;
+}
+
 static bool in_time_only(const struct plugin *plugin) { return (void)plugin, false; }
 
 static bool set_mode(const struct plugin *plugin, int32_t mode)
@@ -221,6 +253,7 @@ static const void *extension(const struct plugin *plugin, const char *name)
     static const struct parameters told = {dial_count, dial_get, dial_value, dial_to_text, dial_from_text, dial_flush};
     static const struct latency latency = {late};
     static const struct state state = {save, load};
+    static const struct voices voices = {crowd};
     static const struct rendering rendering = {in_time_only, set_mode};
     (void)plugin;
     if (!strcmp(name, AUDIO_PORTS)) return &audio;
@@ -228,6 +261,7 @@ static const void *extension(const struct plugin *plugin, const char *name)
     if (!strcmp(name, PARAMETERS)) return &told;
     if (!strcmp(name, LATENCY)) return &latency;
     if (!strcmp(name, RENDER)) return &rendering;
+    if (!strcmp(name, VOICES)) return &voices;
     return strcmp(name, STATE) ? NULL : &state;
 }
 

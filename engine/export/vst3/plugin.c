@@ -223,7 +223,7 @@ static void obey(struct now *now, const struct event *event)
 static result process(void *self, struct block *block)
 {
     struct own *o = processor_own(self);
-    struct now now = {&o->played, NULL, NULL, 0, block->frames > 0 ? (uint32_t)block->frames : 0};
+    struct now now = {&o->played, NULL, NULL, 0, block->frames > 0 ? (uint32_t)block->frames : 0, NULL, NULL};
     if (now.frames) { /* hosts hand in parameters alone, too */
         if (block->doubles || block->outs < 1 || !block->out || block->out->channels < 2 || !block->out->singles) return REFUSED;
         now.left = block->out->singles[0], now.right = block->out->singles[1];
