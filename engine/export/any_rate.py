@@ -24,9 +24,11 @@ from engine.physics.block import ROWS as WORK_ROWS
 from engine.physics.designing import Bench, heard_simply, profile, sizes
 from engine.physics.hearing import on_body
 from engine.physics.modes import modes
+from engine.physics.network.parts import Against, Strung
 from engine.physics.pressed import Press
 from engine.physics.pressed import sizes as press_sizes
 from engine.physics.problem import PICKUP_KINDS, Problem
+from engine.preset.arguments import LOWEST_RATE
 from engine.preset.loader import Preset
 from engine.preset.parameters import SMOOTHING
 from engine.preset.rack import Rack
@@ -37,6 +39,7 @@ from engine.synth.keyed import MOST_EARS, Blueprint
 from engine.synth.keys import BAND, tuned_to
 from engine.synth.memory import KEYS
 from engine.synth.recipes import OWNED, SHAPES, WORDS
+from engine.synth.rehearsal import REHEARSAL_RATE
 from engine.synth.strings import MODELS, KeyStrings, words_in
 from engine.vectors import PADDING
 
@@ -56,7 +59,7 @@ def bound(rack: Rack) -> str:
 
 def _bound(preset: Preset) -> str:
     if preset.assembly is not None:
-        return "has strings that share a bridge"
+        return _bound_together(preset)
     if preset.model != "modal":
         return "has strings on a grid"
     if preset.quality == "best":
@@ -72,6 +75,32 @@ def _bound(preset: Preset) -> str:
     if preset.problem.modal_points(_most_modes(preset.problem)).height.size > MOST_POINTS:
         return f"has more than {MOST_POINTS} contact points"
     return ""
+
+
+def _bound_together(preset: Preset) -> str:
+    """The same of strings that share a bridge."""
+    assert preset.assembly is not None
+    a, lowest = preset.assembly, 0.45 * LOWEST_RATE
+    if preset.room is not None:
+        return "stands in a room"
+    if (a.body.modes and not min(mode.frequency for mode in a.body.modes) < lowest) or a.body.radiates >= lowest:
+        return f"has a body that sounds above {lowest:g} Hz only"
+    if any(mode.frequency >= 0.45 * REHEARSAL_RATE for mode in a.body.modes):
+        return "has modes of a body that few rates have room for"
+    if any(not _known(strung) for strung in (*(part.strung for part in a.played), *a.sympathetic)):
+        return "has a barrier that was made in Python"
+    return ""
+
+
+def _known(strung: Strung) -> bool:
+    """Whether compiled code knows all that touches a string."""
+    for port in strung.ports:
+        if isinstance(port, Against):
+            try:
+                profile(Problem(strung.string, port.barrier))
+            except LookupError:
+                return False
+    return True
 
 
 def _most_modes(problem: Problem) -> int:
@@ -130,23 +159,17 @@ class Unstrung:
 
     def made(self, machine: int, bench: int) -> Numbers:
         """The record of it, where its machine and its bench lie there."""
-        circuit, oversample = self.preset.circuit, self.instrument.oversample
-        filters: list[float] = [len(decimate.RATES) if oversample > 1 else 0]
-        for rate in decimate.RATES if oversample > 1 else ():
-            one = decimate.design(rate, oversample)
-            filters += [rate, one.latency, one.taps.size, *one.taps[0].tolist()]
-        edge = circuit.edge if circuit else 0.0
-        quality = circuit.quality if circuit and circuit.resonates else 0.0
         places = (
             machine,
             bench,
             bench + self._plan,
+            0,
             self.instrument.changing,
             self.room,
             self.first,
             self.first + self.count,
         )
-        return (*places, self._book.tell(filters), edge, quality, BAND, SMOOTHING, FADE_TIME)
+        return finished(self.instrument, self._book, places)
 
     def _room_for(self, strung: dict[int, Sizes]) -> KeyStrings:
         """Keys' strings as large as they can be, all of zeros."""
@@ -190,6 +213,19 @@ class Unstrung:
         for own in (write, pressing, planned):
             own(block)
         return block
+
+
+def finished(made: Instrument, book: Recipes, places: Numbers) -> Numbers:
+    """The record of an instrument whose places are these, with what all of its strings go through."""
+    circuit, oversample, strum = made.preset.circuit, made.oversample, made.preset.strum
+    filters: list[float] = [len(decimate.RATES) if oversample > 1 else 0]
+    for rate in decimate.RATES if oversample > 1 else ():
+        one = decimate.design(rate, oversample)
+        filters += [rate, one.latency, one.taps.size, *one.taps[0].tolist()]
+    edge = circuit.edge if circuit else 0.0
+    quality = circuit.quality if circuit and circuit.resonates else 0.0
+    window = strum.window if strum else 0.0
+    return (*places, book.tell(filters), edge, quality, BAND, SMOOTHING, FADE_TIME, window)
 
 
 def planned_as(preset: Preset) -> dict[str, Any]:

@@ -59,6 +59,8 @@ class Own:
 
 def owned(preset: Preset) -> Iterator[Own]:
     """All that a preset has of it."""
+    if preset.assembly is not None:
+        return
     problem = preset.problem
     string, touch, pluck, under = problem.string, problem.contact, problem.excitation, problem.barrier
     found: dict[int, float] = {

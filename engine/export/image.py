@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from engine.export.any_rate import LONGEST_FILTER, Recipes, Unstrung
 from engine.export.designs import designed, wishes
+from engine.export.emptied import Emptied
 from engine.export.errors import ExportError
 from engine.export.folding import Folded, Folder, Numbers
 from engine.export.knobs import dials, rows
@@ -99,7 +100,7 @@ def at_rest(rack: Rack, rate: float, keys: KeyRange, shown: bool) -> AtRest:
 def unstrung(rack: Rack, keys: KeyRange, shown: bool, book: Recipes) -> AtRest:
     """The same without any string, to be designed when it is opened; how is written into the book."""
     whole = [design_part(part, REHEARSAL_RATE, 128, None, None, None, False) for part in rack.parts]
-    parts = [Unstrung(one, keys, book) for one in whole]
+    parts = [(Emptied if one.preset.assembly else Unstrung)(one, keys, book) for one in whole]
     made, benches = [one.instrument for one in parts], [one.bench for one in parts]
     blocks = [one.block() for one in parts]
     changed = wishes(rack, designed(rack))

@@ -159,10 +159,10 @@ def heard_simply(pickups: Sequence[Pickup]) -> bool:
 
 @native
 def find_modes(b: Bench) -> None:
-    """Those that are kept (modes.modes), and their poles (modes.poles)."""
+    """Those that are kept (modes.modes)."""
     limit = 2.0 * pi * min(b.band, 0.4995 * b.rate)
     most = int(wavenumber_at(b, limit / (2.0 * pi)) * b.length / pi) + 2
-    step, k, mass = pi / b.length, 1.0 / b.rate, 0.5 * b.density * b.length
+    step = pi / b.length
     n = 0
     while n < min(most, b.wave.size):
         wave = (n + 1.0) * step
@@ -172,14 +172,21 @@ def find_modes(b: Bench) -> None:
         if not (squared > 0.0 and squared < limit * limit):
             break
         b.wave[n], b.decay[n], b.swing[n] = wave, decay, np.sqrt(squared)
-        r, o = exp(-decay / b.rate), cos(b.swing[n] / b.rate)
+        n += 1
+    b.modes, b.room = n, (n + PADDING - 1) // PADDING * PADDING
+
+
+@native
+def find_poles(b: Bench) -> None:
+    """What advances them (modes.poles)."""
+    k, mass = 1.0 / b.rate, 0.5 * b.density * b.length
+    for n in range(b.modes):
+        r, o = exp(-b.decay[n] / b.rate), cos(b.swing[n] / b.rate)
         low = 1.0 + 2.0 * r * o + r * r
         b.forward[n], b.backward[n] = 2.0 * r * o, r * r
         b.spread[n] = k * k / mass * (low / 4.0)
         b.stiff[n] = 4.0 * mass * ((1.0 - 2.0 * r * o + r * r) / low) / (k * k)
-        n += 1
-    b.modes, b.room = n, (n + PADDING - 1) // PADDING * PADDING
-    for i in range(n, b.room):
+    for i in range(b.modes, b.room):
         b.wave[i] = b.decay[i] = b.forward[i] = b.backward[i] = b.spread[i] = b.stiff[i] = 0.0
 
 
@@ -465,6 +472,7 @@ def design(b: Bench) -> None:
     find_modes(b)
     if b.modes == 0:
         return
+    find_poles(b)
     find_points(b)
     see(b)
     find_rows(b)

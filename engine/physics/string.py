@@ -37,6 +37,10 @@ class Loss:
         for name in ("s0", "s1", "s2", "s3"):
             require(f"string.loss.{name}", getattr(self, name), minimum=0.0)
 
+    def times(self, by: float) -> Loss:
+        """So many times as much of it."""
+        return Loss(by * self.s0, by * self.s1, by * self.s2, by * self.s3)
+
     def rate(self, b: Number) -> Number:
         """Decay rate of wavenumber b, 1/s."""
         return self.s0 + b * (self.s1 + b * (self.s2 + b * self.s3))

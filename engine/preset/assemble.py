@@ -11,7 +11,6 @@ from engine.physics.network.bodies import Plate, modes, named
 from engine.physics.network.meetings import meetings
 from engine.physics.network.parts import Against, Body, Link, Listening, Plane, PortLike, Resonance, Strung
 from engine.physics.problem import AT_AN_END, Contact, Problem
-from engine.physics.string import Loss, String
 from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Felt, Knock, Played, Plucking, Rattle
 from engine.preset.build import build_problem
 from engine.preset.check import Values
@@ -117,7 +116,7 @@ def _strung(scope: Scope, problem: Problem) -> tuple[Strung, tuple[Rattle, ...]]
     strung = Strung(
         string,
         scope.values[f"{scope.own}.weight"] if scope.own else 1.0,
-        tuple(_plane(scope, path, string) for path in scope.instances("planes")) or (Plane(),),
+        tuple(_plane(scope, path) for path in scope.instances("planes")) or (Plane(),),
         tuple(ports),
         struck=radians(scope["excitation.angle"]),
         stretching=_elasticity(scope) if scope["string.stretching"] else 0.0,
@@ -169,10 +168,9 @@ def _hang(scope: Scope, path: str, length: float, ports: list[PortLike], rattles
         rattles.append(Rattle(at * length, rattle, gap))
 
 
-def _plane(scope: Scope, path: str, string: String) -> Plane:
+def _plane(scope: Scope, path: str) -> Plane:
     angle, detuned, more, band = (scope[f"{path}.{word}"] for word in ("angle", "detuned", "loss", "band"))
-    loss = None if more == 1.0 else Loss(*(more * rate for rate in vars(string.loss).values()))
-    return Plane(radians(angle), detuned, loss, band or inf)
+    return Plane(radians(angle), detuned, more, band or inf)
 
 
 def _course(scope: Scope, path: str) -> Course:

@@ -192,11 +192,30 @@ def _design_together(
     tuned = {name: times for key in keys for name, times in key.retuned.items() if times != 1.0}
     found = Designed(rows, own, resting, silent, dear, setup.polyphony, tuned)
     if loud is None and designs:
-        played = lay_out(setup._replace(preset=replace(preset, room=None, strum=None, bend=0.0)), found)
-        played_keys = [number for number in designs if number < KEYS]
-        lacking = loudness(played.address, played.reset, played_keys, setup.sample_rate, setup.channels)
-        rows.gain = db_to_gain(lacking + preset.gain)
+        rows.gain = db_to_gain(_lacking(setup, found, only, retuned, between) + preset.gain)
     return found
+
+
+def _lacking(
+    setup: Setup,
+    found: Designed,
+    only: Collection[int] | None,
+    retuned: Retuned | None,
+    between: Callable[[], None],
+) -> float:
+    """By how much strings on one bridge are to be louder, dB, as they are heard at one sample rate, like all others."""
+    if setup.sample_rate != REHEARSAL_RATE:
+        there = setup._replace(sample_rate=REHEARSAL_RATE)
+        try:
+            made = _design_together(there, only, np.ones(KEYS), retuned, between)
+        except PhysicsError:
+            if setup.sample_rate > REHEARSAL_RATE:  # nor is there an export for any rate then
+                raise
+        else:
+            setup, found = (there, made) if made.keys.ready.any() else (setup, found)
+    played = lay_out(setup._replace(preset=replace(setup.preset, room=None, strum=None, bend=0.0)), found)
+    keys = [int(number) for number in np.flatnonzero(found.keys.ready) if number < KEYS]
+    return loudness(played.address, played.reset, keys, setup.sample_rate, setup.channels)
 
 
 def _fill_key(row: memory.KeyRow, key: TunedKey, preset: Preset) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from math import inf, pi
 from typing import Any, NamedTuple
 
@@ -28,18 +28,16 @@ from engine.physics.problem import Pickup, Problem
 from engine.physics.string import Array
 from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Played, Plucking, Rattle
 from engine.preset.loader import Preset
-from engine.preset.playing import HEARD
+from engine.preset.playing import HEARD, Tracking
 from engine.preset.tuning import Tuning
 from engine.synth import intonation
+from engine.synth.choral import CALMED, LATER, SLOWEST, SWIFTEST, THROWN
 from engine.synth.keys import BAND, Retuned, cut, go_on, known, of_key, reached, struck
 from engine.synth.memory import HIT, PULSED, PULSES, TAKEN, Choir
 from engine.synth.network_string import MOST_COURSES, ChoirDesign
 from engine.synth.rehearsal import REHEARSAL_RATE
 from engine.synth.striking import as_pushed, strokes
 
-LATER = 1e12  # s: when a damper comes that nobody lets down
-SWIFTEST, SLOWEST, CALMED = 5e-3, 60e-3, 12.6  # s: a stolen note's end; that over its lowest partial leaves -86 dB
-THROWN = 0
 HEARD_AT = 0.1  # of its length, where a string is listened to as it is tuned
 UNISON = exp2(10.0 / 1200.0)  # strings that a body moves as one
 WAYS = {Excitation: PULSED, Blowing: HIT, Plucking: TAKEN}
@@ -223,14 +221,32 @@ def own_pitch(preset: Preset, part: Played, course: Course, asked: Problem, hz: 
     What it touches bends it here as on a frame, at the rate at which the preset runs where sound has 48 kHz, so that it
     is the same string at all rates.
     """
-    pitch, a = pitch_of(course, hz), preset.assembly
+    a = preset.assembly
     if preset.intonation != HEARD or a is None:
-        return pitch
-    tuned = of_key(asked, part.keys, pitch, preset.tracking)
+        return pitch_of(course, hz)
+    around = preset.tracking, preset.oversample, a.body, a.coupling
+    try:
+        return _kept_pitch(*around, part, course, asked, hz)
+    except TypeError:  # a barrier of somebody's own that cannot be compared
+        return _own_pitch(*around, part, course, asked, hz)
+
+
+def _own_pitch(
+    tracking: Tracking,
+    oversample: int,
+    stood_on: Body,
+    coupling: str,
+    part: Played,
+    course: Course,
+    asked: Problem,
+    hz: float,
+) -> float:
+    pitch = pitch_of(course, hz)
+    tuned = of_key(asked, part.keys, pitch, tracking)
     near = alike(part, course)
-    lead = of_key(asked, part.keys, pitch_of(near[0], hz), preset.tracking).string
+    lead = of_key(asked, part.keys, pitch_of(near[0], hz), tracking).string
     struck = strokes(part.exciter, tuned.excitation, lead, len(near))
-    pulse, rate = as_pushed(part.exciter, tuned.excitation, lead, len(near)), REHEARSAL_RATE * preset.oversample
+    pulse, rate = as_pushed(part.exciter, tuned.excitation, lead, len(near)), REHEARSAL_RATE * oversample
     touching = [
         Problem(lead, port.barrier, port.contact, pulse, (Pickup(HEARD_AT),))
         for port in part.strung.ports
@@ -244,12 +260,15 @@ def own_pitch(preset: Preset, part: Played, course: Course, asked: Problem, hz: 
         times = intonation.livened(made(problem, pitch), made(replace(problem, barrier=None), pitch), pitch)
         struck = (*(one * by for one, by in zip(struck, times)), *struck[len(times) :])
     group = tuple(Sounding(part.strung, lead, o.detuned, o.onset, o.force, struck) for o in near)
-    body = Body() if a.coupling == "none" else a.body
-    own = pitch * by_ear(group, body, pitch_of(near[0], hz), a.coupling == "two-way")
+    body = Body() if coupling == "none" else stood_on
+    own = pitch * by_ear(group, body, pitch_of(near[0], hz), coupling == "two-way")
     heard = _heard(body, part, places(pitch, lead.inharmonicity))
     for problem in touching:
         own = intonation.own_pitch(own, partial(made, problem), heard)
     return own
+
+
+_kept_pitch = lru_cache(maxsize=8192)(_own_pitch)  # a key is heard once for all rates
 
 
 def _heard(body: Body, part: Played, at: list[float]) -> tuple[float, ...]:

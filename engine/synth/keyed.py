@@ -158,9 +158,7 @@ def settle_string(b: Bench, p: Blueprint) -> None:
 @native
 def bring_to(b: Bench, p: Blueprint, key: Any, pitch: Any, own: Any) -> bool:
     """Bench and row for the string of a key (keys.of_key); not if there is none."""
-    speed = np.sqrt(p.tension / b.density)
-    stiff = pi * pi * b.stiffness / (p.tension * p.length * p.length)
-    ratio = pitch / (speed / (2.0 * p.length) * np.sqrt(1.0 + stiff))
+    ratio = above(b, p, pitch)
     key.force = min(max(p.force * p.harder * power(ratio, p.tracking_force), -STRONGEST), STRONGEST)
     key.duration = min(max(p.duration * power(ratio, p.tracking_duration), SHORTEST), LONGEST)
     key.position = p.position
@@ -176,6 +174,14 @@ def bring_to(b: Bench, p: Blueprint, key: Any, pitch: Any, own: Any) -> bool:
     key.length, key.tension, key.stiffening = b.length, b.tension, b.stiffness * (wave * wave)
     b.strike, b.bulge = key.position, bulges(b, p)
     return there  # type: ignore[no-any-return]
+
+
+@inlined
+def above(b: Bench, p: Blueprint, pitch: Any) -> Any:
+    """keys.above."""
+    speed = np.sqrt(p.tension / b.density)
+    stiff = pi * pi * b.stiffness / (p.tension * p.length * p.length)
+    return pitch / (speed / (2.0 * p.length) * np.sqrt(1.0 + stiff))
 
 
 @inlined

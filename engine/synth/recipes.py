@@ -15,15 +15,17 @@ from engine.compiled import floats, inlined, integers, native
 from engine.elementary import exp, tan
 from engine.layout import Rows, fields_of, record, size_of, words_of
 from engine.opened import address, at
-from engine.pairs import whole
 from engine.physics import contact
 from engine.physics.block import MOST_AT_ONCE
 from engine.physics.block import ROWS as WORK_ROWS
 from engine.physics.designing import Bench, bench_at, design
 from engine.physics.filling import fill, gap, give_at_rest
+from engine.physics.network.extents import in_vectors
 from engine.synth import circuit, memory, modal_string, output, strips
+from engine.synth.choral import Bridgework, bridgework_at, lay_choir, settle_parts
 from engine.synth.decimate import Decimator
 from engine.synth.decimate import State as Filtered
+from engine.synth.grounding import keep_modes, lay_ground
 from engine.synth.keyed import Blueprint, bring_to, plan_at, settle_string
 from engine.synth.memory import Machine, machine
 from engine.synth.modal_string import BLANK, ModalParts
@@ -115,8 +117,9 @@ class Made:
     """An instrument of such strings. Places count from the beginning of the memory that it lies in."""
 
     machine: int
-    bench: int
+    bench: int  # of strings by themselves
     plan: int
+    bridgework: int  # of those that share a bridge, or 0
     block: int  # from the machine's beginning: where its strings are put,
     room: int  # and how many bytes that has
     first: int  # recipe
@@ -127,23 +130,45 @@ class Made:
     band: float  # Hz: modes above are not heard
     smoothing: float  # s: with which strings follow the player,
     fade: float  # and in which a stolen voice is gone
+    window: float  # s in which the keys of a strummed chord come
 
 
 @native
 def ready(where: Any, made: Made, recipes: Rows[KeyRecipe], numbers: Any, rate: Any) -> None:
     """Make an instrument ready for a sample rate, in a memory that is as it was saved."""
-    m, b, p = machine(where + made.machine), bench_at(where + made.bench), plan_at(where + made.plan)
+    m = machine(where + made.machine)
     settle(m, made, numbers, rate)
+    if made.bridgework:
+        top = address(m) + made.block
+        design_together(m, bridgework_at(where + made.bridgework), top, top + made.room)
+    else:
+        design_apart(m, bench_at(where + made.bench), plan_at(where + made.plan), made, recipes)
+    for v in range(2, m.own_words.shape[0]):
+        for i in range(m.own.size):
+            w = m.own[i]
+            m.own_words[v, w] = 2 * m.own_words[v - 1, w] - m.own_words[v - 2, w]
+
+
+@native
+def design_apart(m: Machine, b: Bench, p: Blueprint, made: Made, recipes: Rows[KeyRecipe]) -> None:
+    """Strings that stand by themselves."""
     settle_string(b, p)
     b.rate = m.rate
     b.band = min(made.band, 0.45 * b.rate)
     top = made.block
     for n in range(made.first, made.last):
         top = string(m, b, p, recipes[n], top, made.block + made.room)
-    for v in range(2, m.own_words.shape[0]):
-        for i in range(m.own.size):
-            w = m.own[i]
-            m.own_words[v, w] = 2 * m.own_words[v - 1, w] - m.own_words[v - 2, w]
+
+
+@native
+def design_together(m: Machine, w: Bridgework, top: Any, end: Any) -> None:
+    """Strings that share a bridge, which begin at `top`."""
+    w.loom.rate = m.rate
+    settle_parts(w)
+    keep_modes(w, m.rate)
+    lay_ground(m, w, top, end)
+    for n in range(w.choirs.size):
+        top = lay_choir(m, w, w.choirs[n], top, end)
 
 
 # --- what belongs to all strings --------------------------------------------------------------------------------------
@@ -163,6 +188,7 @@ def settle(m: Machine, made: Made, numbers: Any, rate: Any) -> None:
     m.rate = rate * m.oversample
     m.glide = 1.0 - exp(-memory.GLIDE / (made.smoothing * rate))
     m.fade = 1.0 / (made.fade * m.rate)
+    m.hand.window = int(rounded(made.window * rate))
     m.turn = max(rounded(strips.TURN * rate), 1.0) * m.oversample
     words, reals = integers(address(m), _SIZE), floats(address(m), _SIZE)
     t = tan(pi * output.DC_EDGE / rate)
@@ -243,15 +269,6 @@ def measure(b: Bench, e: Extents) -> None:
     e.one, e.two, e.three = 1, 2, 3
     e.together = min(b.points, MOST_AT_ONCE)
     e.work = WORK_ROWS + e.together
-
-
-LANES = whole(1, float)
-
-
-@inlined
-def in_vectors(count: Any) -> Any:
-    """pairs.whole."""
-    return (count + LANES - 1) // LANES * LANES
 
 
 @native

@@ -89,11 +89,8 @@ def test_an_entry_has_what_it_says_and_else_what_is_said_for_all() -> None:
         (48, 48, "length"),
         (50, 52, "tension"),
     ]
-    loss = first.strung.string.loss
-    assert first.strung.planes == (
-        Plane(),
-        Plane(pi / 2, loss=replace(loss, s0=2 * loss.s0, s1=2 * loss.s1, s3=2 * loss.s3)),
-    )
+    assert first.strung.planes == (Plane(), Plane(pi / 2, lossy=2.0))
+    assert first.strung.planes[1].loss_of(first.strung.string).s1 == 2.0 * first.strung.string.loss.s1
     assert second.strung.planes == (Plane(),)
     assert (second.strung.string.tension, second.strung.weight) == (50.0, 0.5)
     (bridge,), (edge,) = first.strung.ports, third.strung.ports

@@ -34,8 +34,12 @@ class Plane:
 
     angle: float = 0.0
     detuned: float = 0.0  # cents
-    loss: Loss | None = None
+    lossy: float = 1.0  # its loss, of the string's own
     band: float = inf  # Hz
+
+    def loss_of(self, string: String) -> Loss:
+        """Of a string in this plane."""
+        return string.loss if self.lossy == 1.0 else string.loss.times(self.lossy)
 
 
 @dataclass(frozen=True)

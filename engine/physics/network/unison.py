@@ -182,7 +182,7 @@ def _begun(rows: list[tuple[Sounding, Plane]], n: int, w: float, size: int) -> A
 
 
 def _loss(string: String, plane: Plane, n: int) -> float:
-    return float((string.loss if plane.loss is None else plane.loss).rate(n * pi / string.length))
+    return float(plane.loss_of(string).rate(n * pi / string.length))
 
 
 def _pull(own: Sounding, plane: Plane, body: Body) -> list[float]:

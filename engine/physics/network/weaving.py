@@ -142,7 +142,7 @@ def planes_of(strung: Strung, rate: float, band: float) -> Planes:
 def detuned(string: String, plane: Plane) -> String:
     """The string as it is in one of its planes."""
     tension = string.tension * exp2(2.0 * plane.detuned / 1200.0) if plane.detuned else string.tension
-    return String(string.length, string.density, tension, string.stiffness, plane.loss or string.loss)
+    return String(string.length, string.density, tension, string.stiffness, plane.loss_of(string))
 
 
 def place_row(planes: Planes, at: float, angle: float, width: float = 0.0) -> Array:
