@@ -80,11 +80,11 @@ def test_a_thread_of_windows_designs_what_is_followed(folder: Path) -> None:
         (paused, (PAUSE, 3000, 0, 0), 0.0),
         (paused + 10, (MIDI, packed(0x90, 66, 90), 0, 0), 0.0),
     ]
-    sound = heard(folder, "clap", next(made.glob("*.clap")), rows, 9600, 1)
+    sound = heard(folder, "clap", next(made.glob("*.clap")), rows, FRAMES, 1)
     old = Opened(folder, unfrozen("prepared"))
     new = Opened(folder, unfrozen("prepared"), RATE, values_of("prepared", {"string.stiffness": 0.02}))
     old.send(0, 0x90, 54, 100)
     before = old.run(paused)
     assert new.code.jawari_follow(new.at, old.at) == 1
     new.send(10, 0x90, 66, 90)
-    assert np.array_equal(sound, np.concatenate([before, new.run(9600 - paused)]))
+    assert np.array_equal(sound, np.concatenate([before, new.run(FRAMES - paused)]))
