@@ -33,8 +33,10 @@ def advance_twice(
 ) -> None:
     """Two steps without contact: y and d in their places, `between` the y of the first; out = rows @ both.
 
-    `lacking` is e, `loss` l; first and second are the excitation's forces in either step.
+    `lacking` is e, `loss` l; first and second are the excitation's forces in either step. Behind the sums there are
+    zeros, as in pairs.py.
     """
+    out[:, len(rows) : -(-len(rows) // TOGETHER) * TOGETHER] = 0.0
     for half, force in enumerate((first, second)):
         d -= lacking * y + loss * d
         if first != 0.0 or second != 0.0:

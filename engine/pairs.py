@@ -18,6 +18,8 @@ from numba.extending import intrinsic, overload
 from engine.compiled import INTO_CALLER
 from engine.vectors import INT, TOGETHER, WIDEST, _arrays, _vector_code, _Vectors, advance, project
 
+SEVERAL = -1
+
 
 def whole(count: int, dtype: Any) -> int:
     """As many entries as are read and written where `count` are wanted: whole vectors."""
@@ -31,7 +33,9 @@ def advance_twice(
     """Two steps without contact: from `before` and `now` to those after them, in their places; out = rows @ both.
 
     first and second are the excitation's forces in either step. Written as one, for what a step writes the next reads.
+    Behind the sums there are zeros, up to the next multiple of TOGETHER.
     """
+    out[:, len(rows) : -(-len(rows) // TOGETHER) * TOGETHER] = 0.0
     advance(forward, backward, now, before)
     if first != 0.0 or second != 0.0:
         before += first * inject
@@ -76,8 +80,10 @@ def combine(table: Any, weights: Any, count: Any, out: Any) -> None:
         out[:] = weights[j] * table[j] + out
 
 
-def look_ahead(table: Any, weights: Any, points: Any, height: Any, now: Any, psi: Any, out: Any) -> bool:
-    """`combine` of both steps of a pair; whether anything is near, now or in either, as `near` has it.
+def look_ahead(table: Any, weights: Any, points: Any, height: Any, now: Any, psi: Any, out: Any) -> int:
+    """`combine` of both steps of a pair; whether points are near, now or in either, as `near` has it.
+
+    0 if none is, k + 1 if k is by itself, SEVERAL if more are.
 
     A table with as many rows as there are points has each point as a row of its own: nothing needs to be summed then.
     """
@@ -87,8 +93,8 @@ def look_ahead(table: Any, weights: Any, points: Any, height: Any, now: Any, psi
             out[half, :points] = weights[half, :points]
         else:
             combine(table, weights[half], len(table), out[half])
-    reached = (height > now) | (height > out[0]) | (height > out[1]) | (psi > 0.0)
-    return bool(reached.any())
+    found = np.flatnonzero((height > now) | (height > out[0]) | (height > out[1]) | (psi > 0.0))
+    return int(found[0]) + 1 if found.size == 1 else SEVERAL * (found.size > 1)
 
 
 def accumulate(table: Any, weights: Any, which: Any, count: Any, out: Any) -> None:
@@ -115,6 +121,38 @@ def _slots(v: _Vectors, count: int) -> list[Any]:
     for slot in slots:
         v.builder.store(v.zero, slot)
     return slots
+
+
+def _store_totals(v: _Vectors, rows: list[Any], base: Any, offset: Any) -> None:
+    """The sum of each row of vectors, one beside the other from base[offset] on, and zeros behind them.
+
+    As vectors, where there are more than two: who loads them as such would wait for sums stored one by one.
+    """
+    b, found, size = v.builder, v.folded(rows), min(v.lanes, TOGETHER)
+    for first in range(0, len(rows), size):
+        here = found[first : first + size]
+        sources, place = list(dict.fromkeys(x for x, _ in here)), b.gep(base, [b.add(offset, INT(first))])
+        if len(sources) > 2 or sources[0].type != v.type:
+            for j, (x, lane) in enumerate(here):
+                b.store(b.extract_element(x, ir.Constant(ir.IntType(32), lane)), b.gep(place, [INT(j)]))
+            continue
+        wide = ir.VectorType(ir.IntType(32), size)
+        picks = [sources.index(x) * v.lanes + lane for x, lane in here] + [0] * (size - len(here))
+        total = b.shuffle_vector(sources[0], sources[-1], ir.Constant(wide, picks))
+        kept = [i if i < len(here) else size for i in range(size)]
+        total = b.shuffle_vector(total, ir.Constant(total.type, [0.0] * size), ir.Constant(wide, kept))
+        b.store(total, b.bitcast(place, total.type.as_pointer())).align = v.align
+
+
+def _clear_behind(v: _Vectors, count: Any, out: Any) -> None:
+    """Zeros behind the sums of both steps, up to a multiple of TOGETHER: in all of the last ones' place."""
+    b, zeros = v.builder, ir.Constant(ir.VectorType(v.element, TOGETHER), [0.0] * TOGETHER)
+    with b.if_then(b.icmp_unsigned("!=", b.and_(count, INT(TOGETHER - 1)), INT(0))):
+        _, width = cgutils.unpack_tuple(b, out.shape)
+        for half in range(2):
+            at = b.add(b.mul(INT(half), width), b.and_(count, INT(-TOGETHER)))
+            place = b.bitcast(b.gep(out.data, [at]), zeros.type.as_pointer())
+            b.store(zeros, place).align = v.align
 
 
 def _stepping(
@@ -160,9 +198,9 @@ def _summing(v: _Vectors, rows: Any, out: Any) -> Callable[..., None]:
                     for sums, u in zip(held, both, strict=True):
                         b.store(v.plus(b.load(sums[j][part]), row, u), sums[j][part])
         for k, sums in enumerate(held):
-            totals = v.totals([[b.load(part) for part in row] for row in sums]) if rows_here else []
-            for j, total in enumerate(totals):
-                b.store(total, b.gep(out.data, [b.add(b.mul(INT(k), width), b.add(first, INT(j)))]))
+            if rows_here:
+                totals = [[b.load(part) for part in row] for row in sums]
+                _store_totals(v, totals, out.data, b.add(b.mul(INT(k), width), first))
 
     return group
 
@@ -175,6 +213,7 @@ def _then_the_others(v: _Vectors, rows: Any, now: Any, before: Any, out: Any) ->
     count, _ = cgutils.unpack_tuple(b, rows.shape)
     most = min(TOGETHER, (v.registers - 8) // 2)  # rows, two sums each, beside what a step takes
     start = cgutils.alloca_once_value(b, INT(0))
+    _clear_behind(v, count, out)
 
     def lead(steps: Callable[[Any], tuple[Any, Any]], none: bool = False) -> None:
         if none:
@@ -347,8 +386,7 @@ def _look_ahead(typing: Any, table: Any, weights: Any, points: Any, height: Any,
         count = b.select(straight, INT(0), rank)
         _, width = cgutils.unpack_tuple(b, weights.shape)
         _, room = cgutils.unpack_tuple(b, out.shape)
-        mask = ir.VectorType(ir.IntType(1), v.lanes)
-        reached = cgutils.alloca_once_value(b, ir.Constant(mask, [0] * v.lanes))
+        number, last = cgutils.alloca_once_value(b, INT(0)), cgutils.alloca_once_value(b, INT(0))
         with v.loop(room, v.lanes) as i:
             held = _slots(v, 2)
             with b.if_then(straight):
@@ -366,11 +404,14 @@ def _look_ahead(typing: Any, table: Any, weights: Any, points: Any, height: Any,
                 free = b.load(total)
                 v.store(free, out.data, b.add(b.mul(INT(half), room), i))
                 seen = b.or_(seen, b.fcmp_ordered(">", h, free))
-            b.store(b.or_(b.load(reached), seen), reached)
-        bits = b.bitcast(b.load(reached), ir.IntType(v.lanes))
-        return b.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
+            mask = b.zext(b.bitcast(seen, ir.IntType(v.lanes)), INT)
+            b.store(b.add(b.load(number), b.ctpop(mask)), number)
+            highest = b.sub(b.add(i, INT(64)), b.ctlz(mask, ir.IntType(1)(0)))
+            b.store(b.select(b.icmp_unsigned("!=", mask, INT(0)), highest, b.load(last)), last)
+        several = b.icmp_signed(">", b.load(number), INT(1))
+        return b.select(several, INT(SEVERAL), b.load(last))
 
-    return types.boolean(table, weights, types.int64, height, now, psi, out), code
+    return types.int64(table, weights, types.int64, height, now, psi, out), code
 
 
 @intrinsic

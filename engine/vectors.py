@@ -122,9 +122,7 @@ class _Vectors:
 
     def splat(self, value: Any) -> Any:
         vector = self.builder.insert_element(self.zero, value, ir.Constant(ir.IntType(32), 0))
-        return self.builder.shuffle_vector(
-            vector, self.zero, ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
-        )
+        return self.builder.shuffle_vector(vector, self.zero, self.constant([0] * self.lanes))
 
     def shifted(self, left: Any, right: Any, by: int) -> Any:
         """Lanes of two neighbouring vectors: by > 0 the entries `by` before `right`, by < 0 those after `left`."""
@@ -136,14 +134,10 @@ class _Vectors:
         return ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), picks)
 
     def _against(self, how: str, limit: Any) -> Any:
-        i32 = ir.VectorType(ir.IntType(32), self.lanes)
-        wide = self.builder.insert_element(
-            ir.Constant(i32, [0] * self.lanes),
-            self.builder.trunc(limit, ir.IntType(32)),
-            ir.Constant(ir.IntType(32), 0),
-        )
-        wide = self.builder.shuffle_vector(wide, wide, ir.Constant(i32, [0] * self.lanes))
-        return self.builder.icmp_signed(how, ir.Constant(i32, list(range(self.lanes))), wide)
+        none, here = self.constant([0] * self.lanes), self.builder.trunc(limit, ir.IntType(32))
+        wide = self.builder.insert_element(none, here, ir.Constant(ir.IntType(32), 0))
+        wide = self.builder.shuffle_vector(wide, wide, none)
+        return self.builder.icmp_signed(how, self.constant(list(range(self.lanes))), wide)
 
     def lanes_below(self, limit: Any) -> Any:
         return self._against("<", limit)
@@ -160,7 +154,12 @@ class _Vectors:
 
         Rows are halved together: of two vectors the lower halves go into one, the upper into another, which are added.
         """
-        b, i32, length = self.builder, ir.IntType(32), self.lanes
+        found = self.folded(rows)
+        return [self.builder.extract_element(x, ir.Constant(ir.IntType(32), lane)) for x, lane in found]
+
+    def folded(self, rows: list[Any]) -> list[tuple[Any, int]]:
+        """Each row's sum over its lanes: a vector and a lane of it."""
+        b, length = self.builder, self.lanes
         while half := len(rows[0]) // 2:
             rows = [[b.fadd(x, y) for x, y in zip(row[:half], row[half:], strict=True)] for row in rows]
         held = [(row[0], [j] * self.lanes) for j, row in enumerate(rows)]  # and which row every lane is of
@@ -170,7 +169,7 @@ class _Vectors:
             pairs = list(zip(held if few else held[::2], others))
             held, length = [self._halved(x, y, length) for x, y in pairs], length // 2
         found = {j: (vector, lane) for vector, owners in held for lane, j in enumerate(owners)}
-        return [b.extract_element(found[j][0], ir.Constant(i32, found[j][1])) for j in range(len(rows))]
+        return [found[j] for j in range(len(rows))]
 
     def _halved(self, one: Any, other: Any, length: int) -> Any:
         """Two vectors of pieces of a length, or one, as one vector of pieces half as long."""

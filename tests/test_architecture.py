@@ -23,6 +23,7 @@ ALL = sorted(f for room in ("engine", "scripts", "tests") for f in (ROOT / room)
 FLOORS = (
     {"errors", "units", "cache", "machine_code", "compiled", "vectors", "aligned", "versions", "reading", "printable"}
     | {
+        "alone",
         "cores",
         "calling",
         "elementary",
@@ -78,6 +79,7 @@ COMPILERS = {
     "lanes",
     "joined",
     "pairs",
+    "alone",
     "increments",
     "opened",
     "module",

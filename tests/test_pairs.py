@@ -128,12 +128,12 @@ def test_sums_of_rows(count: int, dtype: Any) -> None:
 @both
 @pytest.mark.parametrize("points", [0, 1, 7, 8, 9, 16, 17, 40])
 def test_what_is_near(points: int, dtype: Any) -> None:
-    room, random = pairs.whole(points, dtype), np.random.default_rng(points)
-    for deep in (0.0, 1.0, 2.0, 9.0):
+    room, random, met = pairs.whole(points, dtype), np.random.default_rng(points), set()
+    for deep in (0.0, 1.0, 2.0, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 9.0):
         height = np.full(room, -np.inf, dtype)
         height[:points] = random.standard_normal(points) - deep
         now, free = numbers(points, dtype, (room,), (room,))
-        psi = ((random.random(room) < 0.1) * (height > -np.inf)).astype(dtype)
+        psi = ((random.random(room) < 0.1 / (1.0 + deep)) * (height > -np.inf)).astype(dtype)
         got, wanted = np.zeros((2, room), np.int64)
         count = pairs.near(height, now, free, psi, wanted)
         assert near(height, now, free, psi, got) == count
@@ -150,7 +150,10 @@ def test_what_is_near(points: int, dtype: Any) -> None:
             assert seen[0] == seen[1]
             assert (ahead[0] == ahead[1]).all()
             assert np.allclose(ahead[1], weights[:, :rank] @ table, atol=1e-4)
-            assert seen[1] == bool(((height > now) | (height > ahead[1]).any(axis=0) | (psi > 0.0)).any())
+            found = np.flatnonzero((height > now) | (height > ahead[1]).any(axis=0) | (psi > 0.0))
+            assert seen[1] == (found[0] + 1 if found.size == 1 else -1 if found.size else 0)
+            met.add(min(found.size, 2))
+    assert points < 8 or met == {0, 1, 2}
 
 
 @both

@@ -1,6 +1,6 @@
-"""All contact points of one string solved at once: one small symmetric system a step, and its gradients by Newton.
+"""All contact points of one string solved at once: one small symmetric system a step, and its tangents by Newton.
 
-    F = R s + c,  s = D - W F      =>      x = (1 + r W r)^-1 (c / r + r D),  F = r x,  r = sqrt(R)
+    F = R s + c,  s = D - W F      =>      F = (1/R + W)^-1 (D + c/R)
 
 with s = eta+ - eta- and D what s would be without force. The quadratised law F = a (2 psi + a s), psi+ = psi + a s has
 R = a^2 and c = 2 a psi; its energy is exact for every a (`contact.py`), and so is that of any F >= 0 of which
@@ -8,9 +8,10 @@ psi+^2 = psi^2 + F s. A linear law's a is the secant that has psi+ = psi(middle 
 as long as the contact lasts; where it begins or ends, a follows s, and R and c are those of the tangent there. Other
 laws take a from what is known before.
 
-F rises with s, so that F(s) and D - W F meet in one place. The search for it, by tangents, begins where each point
-would come to if it knew those before it only. Should it not be found, the points go one after the other, which costs
-accuracy and no energy.
+Points are eliminated one by one. What is left of D and W for one that all before it have given way to is a point by
+itself, whose force is known in closed form: that is where its first tangent lies. Contacts that last come first, so
+that with one more that begins or ends the first elimination is the last, too. F rises with s, so that F(s) and D - W F
+meet in one place. Should the search not find it, the points go one after the other, which costs accuracy and no energy.
 
 Points are solved at once up to MOST_AT_ONCE of them. More are several blocks, which go one after the other, forwards
 and backwards in turn, each with twice the effect of the earlier ones: the work still sums to F.D - F'WF. Blocks of
@@ -28,8 +29,8 @@ from engine.physics.contact import LINEAR, ONSET, PLAIN, Law, half_gradient, lin
 
 MOST_AT_ONCE = 24
 SEARCHES = 12  # seen: at most 9, in contacts of up to 1e9 N/m
-ROWS = 12  # of `work`, above its matrix:
-STEP, PSI, GAP, SLOPE, DRAG, GRADIENT, GAMMA, ROOT, KNOWN, FOUND, PIVOT, AFTER = range(ROWS)
+ROWS = 13  # of `work`, above its matrix, which has W of what is left below its diagonal, and that times R / pivot above
+STEP, PSI, GAP, SLOPE, DRAG, GRADIENT, GAMMA, STEEP, KNOWN, LEFT, YIELD, PIVOT, AFTER = range(ROWS)
 
 
 @inlined
@@ -42,6 +43,8 @@ def solve(law: Law, height: Any, response: Any, touch: Any, push: Any, work: Any
     which, pushed = touch.pushed, 0
     if count > 1:
         count = reaching(law, height, touch, push, count)
+        if count <= MOST_AT_ONCE:
+            put_lasting_first(height, touch, count)
     if count == 1:
         k = which[0]
         force = one(law, height, response, touch, push[k], k)
@@ -83,6 +86,29 @@ def reaching(law: Law, height: Any, touch: Any, push: Any, count: Any) -> Any:
 
 
 @inlined
+def lasts(height: Any, touch: Any, k: Any) -> Any:
+    """Whether a contact goes on, as far as is known beforehand."""
+    return touch.psi[k] > height.dtype.type(0.0) and (height[k] > touch.now[k] or height[k] > touch.before[k])
+
+
+@inlined
+def put_lasting_first(height: Any, touch: Any, count: Any) -> None:
+    """Of the points in the list."""
+    which, first = touch.pushed, 0
+    for j in range(count):
+        k = which[j]
+        if lasts(height, touch, k):
+            which[j], which[first] = which[first], k
+            first += 1
+
+
+@inlined
+def closed(law: Law) -> Any:
+    """Whether `contact.linear` has the forces of this law."""
+    return law.form == LINEAR and law.rule != PLAIN and law.drag == law.zero
+
+
+@inlined
 def one(law: Law, height: Any, response: Any, touch: Any, push: Any, k: Any) -> Any:
     """The force of a point by itself."""
     eta, before = height[k] - touch.now[k], height[k] - touch.before[k]
@@ -105,66 +131,86 @@ def in_turn(law: Law, height: Any, response: Any, touch: Any, push: Any, first: 
 
 @inlined
 def at_once(law: Law, height: Any, response: Any, touch: Any, push: Any, work: Any, first: Any, size: Any) -> Any:
-    """The forces of a block, and psi+; False if no gradients were found that leave psi+ >= 0."""
-    if held(law, height, response, touch, push, work, first, size):
-        return True
-    begin(law, height, response, touch, push, work, first, size)
-    for _ in range(SEARCHES):
-        gradients(law, work, size)
-        solve_symmetric(response, touch, push, work, first, size)
-        for i in range(size):
-            root = work[ROOT, i]
-            if root > law.zero:
-                s = (work[FOUND, i] - work[KNOWN, i]) / root
-            else:
-                k = touch.pushed[first + i]
-                s = push[k]
-                for j in range(size):
-                    s -= response[touch.pushed[first + j], k] * (work[ROOT, j] * work[FOUND, j])
-            work[STEP, i] = s
+    """The forces of a block, and psi+; False if no tangents were found that leave psi+ >= 0."""
+    if size == 2 and closed(law):
+        return pair(law, height, response, touch, push, touch.pushed[first], touch.pushed[first + 1])
+    know(law, height, response, touch, push, work, first, size)
+    for n in range(SEARCHES):
+        eliminate(law, height, response, touch, push, work, first, size, n == 0)
         if accept(law, touch, work, first, size):
             return True
     return False
 
 
 @inlined
-def held(law: Law, height: Any, response: Any, touch: Any, push: Any, work: Any, first: Any, size: Any) -> Any:
-    """`at_once` in nine of ten cases: all points are in contact and stay in it. False, and nothing done, if not.
-
-    R = a^2 then, c = 2 a psi, x = psi + psi+, and F = a x: of a linear law without damping.
-    """
-    if law.form != LINEAR or law.rule == PLAIN or law.drag > law.zero:
-        return False
-    for i in range(size):
-        k = touch.pushed[first + i]
-        if touch.psi[k] <= law.zero or (height[k] <= touch.now[k] and height[k] <= touch.before[k]):
-            return False
-        work[KNOWN, i], work[ROOT, i] = touch.psi[k] + touch.psi[k], law.slope[k]
-    solve_symmetric(response, touch, push, work, first, size)
-    for i in range(size):
-        psi = touch.psi[touch.pushed[first + i]]
-        if work[FOUND, i] - psi <= law.grain * psi:
-            return False
-    for i in range(size):
-        k, x = touch.pushed[first + i], work[FOUND, i]
-        touch.force[k], touch.psi[k] = law.slope[k] * x, x - touch.psi[k]
-    return True
+def pair(law: Law, height: Any, response: Any, touch: Any, push: Any, i: Any, k: Any) -> Any:
+    """The same of two points: i by its tangent, k exactly as it is beside that."""
+    zero, one = law.zero, law.one
+    a, psi, free, w, both = law.slope[i], touch.psi[i], push[i], response[i, i], response[i, k]
+    eta, before = height[k] - touch.now[k], height[k] - touch.before[k]
+    lasting, gap = lasts(height, touch, i), max(-((height[i] - touch.now[i]) + (height[i] - touch.before[i])), zero)
+    steep, known = a * a, (a + a) * psi
+    if not lasting:
+        force, _ = linear(law, a, height[i] - touch.now[i], height[i] - touch.before[i], free, psi, w)
+        steep, known = tangent_at(a, psi, gap, free - w * force)
+    for _ in range(SEARCHES):
+        pivot = one / (one + steep * w)
+        left = push[k] - both * ((steep * free + known) * pivot)
+        beside = max(response[k, k] - both * both * (steep * pivot), zero)
+        force, after = linear(law, law.slope[k], eta, before, left, touch.psi[k], beside)
+        s = ((free - both * force) - w * known) * pivot
+        mine, psi_after, found = zero, psi, False
+        if psi > zero:
+            psi_after = psi + a * s
+            if lasting and psi_after > law.grain * psi:
+                found = steep == a * a
+                mine = a * (psi + psi_after)
+            elif s >= zero:
+                found, psi_after = steep == zero, psi
+            else:
+                secant = known / (psi + psi)
+                mine, found = steep * s + known, abs(psi + secant * s) <= law.slack * psi
+                mine, psi_after = max(mine, zero), zero
+        elif steep == zero:
+            found = s <= gap
+        else:
+            mine = steep * s + known
+            if mine > zero and s > gap:
+                psi_after = np.sqrt(mine * s)
+                found = abs(psi_after - a * (s - gap)) <= law.grain * a * s
+        if found:
+            touch.force[i], touch.psi[i] = mine, psi_after
+            touch.force[k], touch.psi[k] = force, after
+            return True
+        steep, known = tangent_at(a, psi, gap, s)
+        if lasting and psi + a * s > law.grain * psi:
+            steep, known = a * a, (a + a) * psi
+    return False
 
 
 @inlined
-def begin(law: Law, height: Any, response: Any, touch: Any, push: Any, work: Any, first: Any, size: Any) -> None:
-    """What is known of every point of a block, and s as if it knew only the points before it; of other laws than the
-    linear one, as if it were alone and weightless."""
+def tangent_at(a: Any, psi: Any, gap: Any, s: Any) -> Any:
+    """R and c of the force of a point that begins, or ends, by the closed form: it rises more and more steeply."""
+    zero = psi - psi
+    if psi > zero:
+        if s >= zero:
+            return zero, zero
+        secant = -psi / s
+        return secant * secant, (secant + secant) * psi
+    if s <= gap:
+        return zero, zero
+    secant = a * ((s - gap) / s)
+    steep = (a + a) * secant - secant * secant
+    return steep, (secant * secant - steep) * s
+
+
+@inlined
+def know(law: Law, height: Any, response: Any, touch: Any, push: Any, work: Any, first: Any, size: Any) -> None:
+    """What is known of every point of a block before anything is solved."""
     for i in range(size):
         k = touch.pushed[first + i]
         eta, before, psi = height[k] - touch.now[k], height[k] - touch.before[k], touch.psi[k]
-        slope, gap, drag, s = law.slope[k], law.zero, law.zero, push[k]
-        if law.form == LINEAR and law.rule != PLAIN:
-            for j in range(i):
-                s -= response[touch.pushed[first + j], k] * work[FOUND, j]
-            force, _ = linear(law, slope, eta, before, s, psi, response[k, k])
-            work[FOUND, i] = force
-            s -= response[k, k] * force
+        slope, gap, drag = law.slope[k], law.zero, law.zero
         if law.rule == PLAIN:
             slope = slope * raised(eta, law) if eta > law.zero else law.zero
         elif psi > law.zero:
@@ -179,76 +225,96 @@ def begin(law: Law, height: Any, response: Any, touch: Any, push: Any, work: Any
             gap = max(-(eta + before), law.zero)
         else:
             slope = half_gradient(law, slope, eta, before, push[k], psi, response[k, k])
-        work[STEP, i], work[PSI, i], work[GAP, i], work[SLOPE, i], work[DRAG, i] = s, psi, gap, slope, drag
+        work[PSI, i], work[GAP, i], work[SLOPE, i], work[DRAG, i] = psi, gap, slope, drag
 
 
 @inlined
-def gradients(law: Law, work: Any, size: Any) -> None:
-    """a, gamma, root of R and c / root of every point, at its s: R = a^2 + 2 a gamma, but of a contact that begins the
-    slope of its force."""
-    for i in range(size):
-        psi, slope, s = work[PSI, i], work[SLOPE, i], work[STEP, i]
-        a, gamma, root, known = slope, law.zero, law.zero, psi + psi
-        if law.rule == PLAIN:
-            root = a
-        elif psi > law.zero:
-            if slope < law.zero or psi + slope * s < law.zero:
-                a = -psi / s if s < law.zero else law.zero
-            root, gamma = a, work[DRAG, i]
-            if gamma > law.zero and a > law.zero:
-                if known + (a + gamma + gamma) * s < law.zero:  # damping would pull: no force, and psi falls
-                    root, gamma = law.zero, -law.one
-                else:
-                    root = np.sqrt(a * a + (a + a) * gamma)
-                    known *= a / root
-        elif s > work[GAP, i]:
-            a *= (s - work[GAP, i]) / s
-            root, known = a, law.zero
-            if work[GAP, i] > law.zero:
-                root = np.sqrt((slope + slope) * a - a * a)
-                known = (a * a - root * root) * s / root
+def tangent(law: Law, work: Any, i: Any) -> None:
+    """a, gamma, R and c of a point at its s: R = a^2 + 2 a gamma, but of a contact that begins the slope of its
+    force."""
+    psi, slope, s = work[PSI, i], work[SLOPE, i], work[STEP, i]
+    a, gamma = slope, law.zero
+    if law.rule != PLAIN and psi > law.zero:
+        if slope < law.zero or psi + slope * s < law.zero:
+            a = -psi / s if s < law.zero else law.zero
+        gamma = work[DRAG, i]
+    steep, known = a * a, (a + a) * psi
+    if gamma > law.zero and a > law.zero:
+        if (psi + psi) + (a + gamma + gamma) * s < law.zero:  # damping would pull: no force, and psi falls
+            steep, known, gamma = law.zero, law.zero, -law.one
         else:
-            a = law.zero
-        work[GRADIENT, i], work[GAMMA, i], work[ROOT, i], work[KNOWN, i] = a, gamma, root, known
+            steep += (a + a) * gamma
+    elif law.rule != PLAIN and psi <= law.zero:
+        known = law.zero
+        if s <= work[GAP, i]:
+            a = steep = law.zero
+        elif work[GAP, i] > law.zero:
+            a *= (s - work[GAP, i]) / s
+            steep = (slope + slope) * a - a * a
+            known = (a * a - steep) * s
+    work[GRADIENT, i], work[GAMMA, i], work[STEEP, i], work[KNOWN, i] = a, gamma, steep, known
 
 
 @inlined
-def solve_symmetric(response: Any, touch: Any, push: Any, work: Any, first: Any, size: Any) -> None:
-    """FOUND = (1 + r W r)^-1 (KNOWN + r D), r = ROOT, by the factors L d L': all pivots d are at least one."""
-    one = work.dtype.type(1.0)
+def eliminate(
+    law: Law, height: Any, response: Any, touch: Any, push: Any, work: Any, first: Any, size: Any, fresh: Any
+) -> None:
+    """s of all points, where tangents meet D - W F; `fresh`: of tangents that are yet to be found.
+
+    A pivot 1 + R w is at least one, w being what is left of a point's W: the factors are those of a symmetric matrix.
+    """
+    same = not fresh
     for i in range(size):
-        k, row, root = touch.pushed[first + i], ROWS + i, work[ROOT, i]
-        x, pivot = work[KNOWN, i] + root * push[k], one + root * root * response[k, k]
-        for j in range(i):
-            entry = root * response[k, touch.pushed[first + j]] * work[ROOT, j]
-            for n in range(j):
-                entry -= work[row, n] * work[ROWS + j, n]
-            work[row, j] = entry  # L d, until the row is whole
-        for j in range(i):
-            scaled = work[row, j] * work[PIVOT, j]
-            pivot -= scaled * work[row, j]
-            x -= scaled * work[FOUND, j]
-            work[row, j] = scaled
-        work[PIVOT, i], work[FOUND, i] = one / max(pivot, one), x
+        k, row = touch.pushed[first + i], ROWS + i
+        if same:
+            steep, known = work[STEEP, i], work[KNOWN, i]
+            tangent(law, work, i)
+            if work[STEEP, i] == steep and work[KNOWN, i] == known:
+                continue
+            same = False
+            left, w = work[LEFT, i], work[YIELD, i]
+        else:
+            left, w = push[k], response[k, k]
+            for j in range(i):
+                entry = response[k, touch.pushed[first + j]]
+                for n in range(j):
+                    entry -= work[ROWS + n, i] * work[ROWS + j, n]
+                scaled = entry * (work[STEEP, j] * work[PIVOT, j])
+                work[row, j], work[ROWS + j, i] = entry, scaled
+                left -= entry * ((work[STEEP, j] * work[LEFT, j] + work[KNOWN, j]) * work[PIVOT, j])
+                w -= entry * scaled
+            w = max(w, law.zero)
+            work[LEFT, i], work[YIELD, i] = left, w
+            if fresh:
+                s = left
+                if closed(law):
+                    eta, before = height[k] - touch.now[k], height[k] - touch.before[k]
+                    force, _ = linear(law, law.slope[k], eta, before, left, touch.psi[k], w)
+                    s -= w * force
+                work[STEP, i] = s
+            tangent(law, work, i)
+        work[PIVOT, i] = law.one / (law.one + work[STEEP, i] * w)
     for i in range(size - 1, -1, -1):
-        x = work[FOUND, i] * work[PIVOT, i]
+        left = work[LEFT, i]
         for j in range(i + 1, size):
-            x -= work[ROWS + j, i] * work[FOUND, j]
-        work[FOUND, i] = x
+            left -= work[ROWS + j, i] * touch.force[touch.pushed[first + j]]
+        s = (left - work[YIELD, i] * work[KNOWN, i]) * work[PIVOT, i]
+        work[STEP, i] = s
+        touch.force[touch.pushed[first + i]] = work[STEEP, i] * s + work[KNOWN, i]
 
 
 @inlined
 def accept(law: Law, touch: Any, work: Any, first: Any, size: Any) -> Any:
     """Forces and psi+ of what has been solved, unless a contact would pull by more than rounding, or be missed."""
     for i in range(size):
-        psi, root, x, s, a = work[PSI, i], work[ROOT, i], work[FOUND, i], work[STEP, i], work[GRADIENT, i]
-        after = psi
+        psi, steep, s, a = work[PSI, i], work[STEEP, i], work[STEP, i], work[GRADIENT, i]
+        force, after = touch.force[touch.pushed[first + i]], psi
         if work[GAMMA, i] < law.zero:
             after = min(max(psi + a * s, law.zero), psi)
-        elif root > law.zero:
+        elif steep > law.zero:
             after = psi + a * s
             if law.rule != PLAIN:
-                if x < law.zero:
+                if force < law.zero:
                     return False
                 if psi > law.zero:
                     leaving = a != work[SLOPE, i]
@@ -258,21 +324,19 @@ def accept(law: Law, touch: Any, work: Any, first: Any, size: Any) -> Any:
                         after = law.zero
                 elif s <= law.zero:
                     return False
-                elif root != a:  # by its tangent: where psi+^2 = F s, there is an a of that energy
-                    after = np.sqrt(root * x * s)
+                elif work[GAP, i] > law.zero:  # by its tangent: where psi+^2 = F s, there is an a of that energy
+                    after = np.sqrt(force * s)
                     if abs(after - work[SLOPE, i] * (s - work[GAP, i])) > law.grain * work[SLOPE, i] * s:
                         return False
         elif law.rule != PLAIN and missed(law, work, i, s):
             return False
         work[AFTER, i] = after
     for i in range(size):
-        k, root, s = touch.pushed[first + i], work[ROOT, i], work[STEP, i]
-        force = root * work[FOUND, i]
-        touch.force[k] = force if law.rule == PLAIN else max(force, law.zero)
+        k, s = touch.pushed[first + i], work[STEP, i]
         touch.psi[k] = work[AFTER, i]
         if work[GAMMA, i] < law.zero:
             touch.lost[0] += law.half * (work[PSI, i] - work[AFTER, i]) * (work[PSI, i] + work[AFTER, i])
-        elif work[GAMMA, i] > law.zero and root > law.zero:
+        elif work[GAMMA, i] > law.zero and work[STEEP, i] > law.zero:
             touch.lost[0] += work[GRADIENT, i] * work[GAMMA, i] * s * s
     return True
 

@@ -28,11 +28,12 @@ from engine.compiled import VECTOR, called_by_python, called_with, copy, inlined
 from engine.increments import by_increments
 from engine.layout import Integers, Matrix, Vector
 from engine.opened import group_type
-from engine.pairs import accumulate, combine, look_ahead, near, shift, whole
+from engine.pairs import accumulate, combine, look_ahead, whole
 from engine.physics import block, contact
 from engine.physics.barrier import ContactPoints
 from engine.physics.contact import Law, Touch
 from engine.physics.linear import product
+from engine.physics.meeting import come_after, listen, meet, meet_alone, pass_by, settle
 from engine.physics.modes import Modes, modes, pickup_row, poles, refuse_excess, released, shape, shares
 from engine.physics.problem import Problem
 from engine.physics.rank import few_rows
@@ -45,7 +46,6 @@ from engine.physics.steps import (
     last,
     newest,
     one_step,
-    push_both,
     push_first,
     twice_middle,
     two_steps,
@@ -262,62 +262,6 @@ def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
     s.touch.psi[:points] = contact.psi_at(penetration, d.points, d.problem.contact.exponent)
 
 
-@inlined
-def meet(c: Coefficients, s: State, half: Any, force: Any, out: Any) -> None:
-    """The contact of one step, whose rows and points without it are in s.both and s.free, and what is then heard."""
-    touch, free = s.touch, s.free[half]
-    found = near(c.height, touch.now, free, touch.psi, touch.pushed)
-    pushed = 0
-    if s.owed[1] > 0:
-        forget(s)
-    if found:
-        for j in range(found):
-            k = touch.pushed[j]
-            s.push[k] = touch.before[k] - free[k]
-        forward = (s.clock[0] & 1) == 0
-        pushed = block.solve(c.law, c.height, c.response, touch, s.push, s.work, found, forward)
-    listen(c, s, half, force, out)
-    if pushed:
-        s.owed[0], s.owed[1] = 1, 2
-        accumulate(c.shares, touch.force, touch.pushed, pushed, s.weights[half])
-        accumulate(c.response, touch.force, touch.pushed, pushed, free)
-        for j in range(pushed):
-            k = touch.pushed[j]
-            for p in range(c.heard.shape[1]):
-                out[p] += c.heard[k, p] * touch.force[k]
-            for b in range(c.grip.size):
-                out[c.heard.shape[1] + b] += c.share[b, k] * touch.force[k]
-    s.owed[2] = pushed
-    shift(free, touch.now, touch.before)
-
-
-@inlined
-def forget(s: State) -> None:
-    """The last step's forces become the earlier ones; two steps later they are gone."""
-    s.owed[1] -= 1
-    shift(s.none, s.touch.force, s.earlier)
-
-
-@inlined
-def come_after(c: Coefficients, s: State) -> None:
-    """What the contact of a pair's first step does to the points and pickups of its second."""
-    accumulate(c.response_ahead, s.touch.force, s.touch.pushed, s.owed[2], s.free[1])
-    for j in range(s.owed[2]):
-        k = s.touch.pushed[j]
-        for p in range(c.heard_ahead.shape[1]):
-            s.both[1, c.mix.shape[0] + p] += c.heard_ahead[k, p] * s.touch.force[k]
-
-
-@inlined
-def settle(c: Coefficients, s: State) -> None:
-    """At the end of a pair: what both contacts do to the modes."""
-    if s.owed[0]:
-        push_both(c, s, s.weights[0], s.weights[1])
-        combine(c.shares, s.push, 0, s.weights[0])
-        combine(c.shares, s.push, 0, s.weights[1])
-        s.owed[0] = 0
-
-
 @called_by_python
 def catch_up(c: Coefficients, s: State) -> None:
     """Between two steps, before coefficients change: have the newest step's modes as its contact leaves them."""
@@ -325,29 +269,6 @@ def catch_up(c: Coefficients, s: State) -> None:
         push_first(c, s.weights[0], s.even, s.odd)
         combine(c.shares, s.push, 0, s.weights[0])
         s.owed[0], s.owed[2] = 0, 0
-
-
-@inlined
-def listen(c: Coefficients, s: State, half: Any, force: Any, out: Any) -> None:
-    """The pickups of a step, and behind them what the pluck carries on the way to it; contacts add their own."""
-    pickups = c.heard.shape[1]
-    for p in range(pickups):
-        out[p] = s.both[half, c.mix.shape[0] + p]
-    for b in range(c.grip.size):
-        out[pickups + b] = -c.grip[b] * force
-
-
-@inlined
-def pass_by(c: Coefficients, s: State, force: Any, out: Any) -> None:
-    """Both steps of a pair, in which nothing touches."""
-    copy(s.free[0], s.touch.before)
-    copy(s.free[1], s.touch.now)
-    if s.owed[1] > 0:
-        forget(s)
-        if s.owed[1] > 0:
-            forget(s)
-    listen(c, s, 0, force[0], out[0])
-    listen(c, s, 1, force[1], out[1])
 
 
 @called_by_python
@@ -361,24 +282,26 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
         else:
             end = first + 1
             one_step(c, s, force[t], first)
-        busy = False
+        half, near = first, 0
         if points:
-            busy = look_ahead(c.mix, s.both, points, c.height, s.touch.now, s.touch.psi, s.free) or end - first == 1
-        if busy:
-            for half in range(first, end):
+            near = look_ahead(c.mix, s.both, points, c.height, s.touch.now, s.touch.psi, s.free)
+        if near > 0 and end - first == 2:
+            half = meet_alone(c, s, near - 1, force[t:], out[t:])
+        elif near == 0 and end - first == 2 and points:
+            pass_by(c, s, force[t:], out[t:])
+            half = end
+        while half < end:
+            now = t + half - first
+            if points:
                 if half == 1 and s.owed[0]:
                     come_after(c, s)
-                meet(c, s, half, force[t + half - first], out[t + half - first])
-                s.clock[0] += 1
-            if end == 2:
-                settle(c, s)
-        elif points:
-            pass_by(c, s, force[t:], out[t:])
-            s.clock[0] += 2
-        else:
-            for half in range(first, end):
-                listen(c, s, half, force[t + half - first], out[t + half - first])
-                s.clock[0] += 1
+                meet(c, s, half, force[now], out[now])
+            else:
+                listen(c, s, half, force[now], out[now])
+            s.clock[0] += 1
+            half += 1
+        if end == 2:
+            settle(c, s)
         t += end - first
 
 

@@ -17,7 +17,7 @@ from engine.compiled import called_by_python, inlined, native
 from engine.elementary import exp
 from engine.layout import Matrix, Vector
 from engine.pairs import look_ahead
-from engine.physics import contact, finite_difference, modal
+from engine.physics import contact, finite_difference, meeting, modal
 from engine.physics.contact import Law, Touch
 from engine.physics.dispersion import REACH, Elastic, taps_of
 from engine.physics.grid import interpolate
@@ -191,16 +191,16 @@ def run_under_moving(c: modal.Coefficients, s: modal.State, at: Any, to: Any, le
         look_ahead(c.mix, s.both, c.rest_psi.size, c.height, s.touch.now, s.touch.psi, s.free)  # for the points
         for half in range(first, end):
             if half == 1 and s.owed[0]:
-                modal.come_after(c, s)
+                meeting.come_after(c, s)
             goal = at + (to - at) / (left - t)
             if goal != at:
                 lift_points(c.law, s.touch, c.height, c.response, goal - at)
                 at = goal
-            modal.meet(c, s, half, force[t], out[t])
+            meeting.meet(c, s, half, force[t], out[t])
             s.clock[0] += 1
             t += 1
         if end == 2:
-            modal.settle(c, s)
+            meeting.settle(c, s)
     return at
 
 

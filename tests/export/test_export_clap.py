@@ -395,6 +395,40 @@ def test_a_design_is_made_by_a_thread_of_its_own_and_followed_between_blocks(fol
     assert np.array_equal(sound, np.concatenate(pieces))
 
 
+def test_all_parts_of_a_rack_are_designed_anew_while_they_sound(folder: Path) -> None:
+    """A knob that both have; each over its own range. Programs stay as they were chosen."""
+    names = ("prepared", "tanpura-string")
+    made = Export(rack(*names), (), target_of(None), print)
+    there = folder / "both"
+    there.mkdir()
+    clap.write(made, there)
+    dial = next(dial for dial in made.designs if dial.key == "string.stiffness")
+    paused = next(start for start in np.cumsum(SIZES * 3).tolist() if start > 3000)
+    rows: list[Row] = [(0, (MIDI, packed(0x90, 60, 100), 0, 0), 0.0), (500, (MIDI, packed(0xC0, 1), 0, 0), 0.0)]
+    rows += [
+        (510, (MIDI, packed(0x90, 45, 100), 0, 0), 0.0),
+        (paused - 1, (PARAMETER, DESIGNED + number_of(dial), -1, -1), dial.low),
+        (paused, (PAUSE, 1500, 0, 0), 0.0),
+        (paused + 10, (MIDI, packed(0x90, 48, 90), 0, 0), 0.0),
+    ]
+    sound, _ = heard(host(folder), next(there.glob("*.clap")), rows, 1)
+    told = [dial.low if own is dial else float("nan") for own in made.designs]
+    library(folder.parent)
+    old, new = Opened(folder.parent, made.image), Opened(folder.parent, made.image, RATE, told)
+    old.send(0, 0x90, 60, 100)
+    pieces = [old.run(500)]
+    old.send(0, 0xC0, 1)
+    old.send(10, 0x90, 45, 100)
+    pieces.append(old.run(paused - 500))
+    still = np.concatenate(pieces)
+    assert new.code.jawari_follow(new.at, old.at) == 1
+    new.send(10, 0x90, 48, 90)
+    pieces.append(new.run(FRAMES - paused))
+    assert np.array_equal(sound, np.concatenate(pieces))
+    assert not np.array_equal(heard(host(folder), next(there.glob("*.clap")), rows[:3], 1)[0][paused:], sound[paused:])
+    assert np.array_equal(sound[:paused], still)
+
+
 def test_it_begins_with_the_design_that_was_wanted_last(folder: Path) -> None:
     """The second time with the first note, the first time after a pause: the same sound, four times."""
     number = next(DESIGNED + number_of(d) for d in designed(rack("prepared")) if d.key == "string.stiffness")

@@ -69,9 +69,14 @@ def gains(name: str) -> Any:
 def python(name: str, changes: dict[str, float], patched: pytest.MonkeyPatch, rate: float = RATE) -> Instrument:
     """The preset with these values, as loud and as tuned as it is by itself: neither is heard anew in an export."""
     own, made = base(name), load_preset(OWN.get(name, name), changes)
-    heard = keys._kept_pitch
+    heard, numbers = keys._kept_pitch, {hz: number for number, hz in enumerate(own.tuning.frequencies)}
+
+    def as_heard(problem: Any, model: str, by: str, pitch: float, *rest: Any) -> float:
+        struck = keys.struck(own.problem, own.voicing.harder(numbers[pitch]))
+        return float(heard(struck, model, by, pitch, *rest))
+
     with patched.context() as patch:
-        patch.setattr(keys, "_kept_pitch", lambda _, *rest: heard(own.problem, *rest))
+        patch.setattr(keys, "_kept_pitch", as_heard)
         setup = Setup(made, rate, made.oversample, made.polyphony, 2, made.tuning)
         return Instrument.of(setup, design_all(setup, None, gains(name)))
 
@@ -142,6 +147,28 @@ class TestWithCode:
         assert np.array_equal(heard, wanted)
         assert new.code.jawari_alone(new.at) == 1  # the old one is as good as gone
         assert all(voice.state == FREE for voice in machine_of(old).voices)
+
+    @pytest.mark.parametrize("place", [0, 1])
+    def test_a_part_of_a_rack_goes_on_as_it_does_by_itself(self, place: int, folder: Path) -> None:
+        """The same bits, whoever else is in the rack and is designed anew for the same knob, silent as it is."""
+        names, key = ("prepared", "tanpura-string"), "string.stiffness"
+        whole = bank([base(name) for name in names])
+        own = {own.key: own.value for own in designs.owned(base(names[place]))}
+        told = [1.5 * own[key] if dial.key == key else float("nan") for dial in designs.designed(whole)]
+        sounds = []
+        for content, wanted, part in (
+            (image.image(whole, ()), told, place),
+            (image_of(names[place]), values(names[place], {key: 1.5 * own[key]}), 0),
+        ):
+            old, new = Opened(folder, content), Opened(folder, content, RATE, wanted)
+            assert old.code.jawari_take(old.at, part) == 1
+            old.send(3, 0x90, 50, 100)
+            before = old.run(2000)
+            assert new.code.jawari_follow(new.at, old.at) == 1
+            new.send(20, 0x90, 57, 100)
+            sounds.append(np.concatenate([before, new.run(4000)]))
+        assert np.abs(sounds[0][2000:]).max() > 1e-3
+        assert np.array_equal(*sounds)
 
     def test_messages_that_wait_are_obeyed_once(self, folder: Path) -> None:
         """A note that was sent before and begins after; its end, too."""

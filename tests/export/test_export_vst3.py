@@ -37,6 +37,7 @@ from export.test_export_clap import (
     PAUSE,
     RETUNED,
     ROW,
+    SIZES,
     Ready,
     Row,
     order,
@@ -225,6 +226,31 @@ def test_it_begins_with_the_design_that_was_wanted_last(folder: Path) -> None:
     made = Opened(folder.parent, unfrozen("prepared"), RATE, values_of("prepared", {dial.key: value}))
     made.send(70, 0x90, 54, 100)
     assert np.array_equal(sound, made.run(FRAMES))
+
+
+def test_a_design_is_followed_while_strings_ring(folder: Path) -> None:
+    """The block after the pause begins with it; of values that came meanwhile the newest counts."""
+    library(folder.parent)
+    found = {dial.key: dial for dial in designed(rack("prepared"))}
+    paused = next(start for start in np.cumsum(SIZES * 3).tolist() if start > 3000)
+    rows: list[Row] = [(0, (MIDI, packed(0x90, 54, 100), 0, 0), 0.0), (700, (MIDI, packed(0x90, 60, 90), 0, 0), 0.0)]
+    wanted = dict[str, float]()
+    turns = [("string.stiffness", 0.005), ("string.stiffness", 0.02), ("contact.stiffness", 1e5)]
+    for n, (key, value) in enumerate(turns):
+        dial = found[key]
+        # As hosts have it, by shares of its way.
+        wanted[key] = dial.low + (value - dial.low) / (dial.high - dial.low) * (dial.high - dial.low)
+        rows.append((paused - 40 + n, (PARAMETER, DESIGNED + number_of(dial), -1, -1), value))
+    rows += [(paused, (PAUSE, 1500, 0, 0), 0.0), (paused + 10, (MIDI, packed(0x90, 66, 90), 0, 0), 0.0)]
+    sound, _ = heard(host(folder), plugin(folder, "prepared", any_rate=True), rows, 1)
+    old = Opened(folder.parent, unfrozen("prepared"))
+    new = Opened(folder.parent, unfrozen("prepared"), RATE, values_of("prepared", wanted))
+    old.send(0, 0x90, 54, 100)
+    old.send(700, 0x90, 60, 90)
+    before = old.run(paused)
+    assert new.code.jawari_follow(new.at, old.at) == 1
+    new.send(10, 0x90, 66, 90)
+    assert np.array_equal(sound, np.concatenate([before, new.run(FRAMES - paused)]))
 
 
 def test_a_program_is_a_parameter(folder: Path) -> None:
