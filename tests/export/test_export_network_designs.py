@@ -31,7 +31,7 @@ DETUNED, SCALE, WEIGHT, QUALITY = RATIOS = ("courses.detuned", "body.scale", "bo
 CHANGED: list[tuple[str, dict[str, float]]] = [
     ("sitar", {"barrier.curvature": 0.9, "contact.stiffness": 3e7, "string.loss.s3": 8e-6, "release": 0.4}),
     ("sitar", {SCALE: 1.3, WEIGHT: 0.6, QUALITY: 2.0, "barrier.curvature": 0.2}),
-    ("tanpura", {"contact.damping": 0.4, "contact.exponent": 1.4, "string.loss.s1": 3e-3, QUALITY: 0.4}),
+    ("tanpura", {"contact.damping": 0.4, "contact.stiffness": 1e7, "string.loss.s1": 3e-3, QUALITY: 0.4}),
     ("piano", {DETUNED: 3.0, "excitation.position": 0.2, "string.loss.s2": 4e-5, WEIGHT: 3.0}),
     ("koto", {"string.stiffness": 6e-5, "excitation.force": 9.0, "string.loss.s3": 2e-6}),
 ]
