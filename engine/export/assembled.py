@@ -213,6 +213,7 @@ class Assembled:
         own, ears = strung.string, len(strung.listening)
         shapes = sizes(self.reach.modes, 1, ears, 1)
         taken = {name: shapes[name] for name in ("wave", "decay", "swing", "scratch", "ears", "partials")}
+        taken["scratch"] = (MOST_PLANES * (self.reach.modes + PADDING),)  # a number of each mode of all planes
         heard = np.zeros(MOST_EARS)
         heard[:ears] = [place.at / own.length for place in strung.listening]
         power = self.preset.tracking
