@@ -5,9 +5,9 @@ at 30-150 modes that is half the time. Written out, vectors are as wide as the C
 order all the same: the loops that write arrays sum entry by entry, and `project`, which sums over entries, adds up side
 by side as many sums as the widest register holds, on every CPU, in one register or in four.
 
-Products and sums round one by one. Fused, they would be faster on CPUs that can (by a tenth with AVX2, by some percent
-with AVX-512, where products and sums have units of their own), but not every CPU can, nor WebAssembly, and in software
-one fused product takes as long as dozens of others.
+Products and sums round one by one. Fused, they would be faster on CPUs that can (by a tenth with AVX2, by 1 to 8 % with
+AVX-512, where products and sums have units of their own: scripts/bench_strict.py), but not every CPU can, nor
+WebAssembly, and in software one fused product takes as long as dozens of others. One order of sums costs nothing.
 Interpreted, the twins run; compiled, numba swaps the vector code in.
 """
 

@@ -16,10 +16,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
-import os
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -27,7 +24,9 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
+
+from bench_start import cold_and_warm
 
 import engine
 from engine import messages as midi
@@ -160,32 +159,6 @@ def moving_over_resting(seconds: float) -> float:
     return float(np.median(ratios))
 
 
-START = "import engine; engine.Instrument('sitar-string'); print('ready', flush=True)"
-
-
-def starts() -> tuple[float, float, float]:
-    """Seconds of processors that a program takes to make a sitar: with nothing kept on disk, and with everything.
-
-    And how long the first takes by the clock until it could play.
-    """
-    times, clocks = [], []
-    with tempfile.TemporaryDirectory() as place:
-        for _ in range(2):
-            before = os.times()
-            start = time.perf_counter()
-            around = {**os.environ, "PYTHONPATH": str(ROOT), "JAWARI_CACHE_DIR": place}
-            with subprocess.Popen(
-                [sys.executable, "-c", START], env=around, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-            ) as program:
-                assert program.stdout
-                assert program.stdout.readline() == b"ready\n"
-                clocks.append(time.perf_counter() - start)
-            after = os.times()
-            spent = after.children_user + after.children_system - before.children_user - before.children_system
-            times.append(spent)
-    return times[0], times[1], clocks[0]
-
-
 def later_cost(seconds: float) -> tuple[float, float]:
     """Median block time in the first second of a decaying chord, and in the 60th."""
     made = instrument(1, 32)
@@ -222,9 +195,11 @@ def main() -> None:
     print(f"32 voices cost {report['overhead']:.3f} times their kernels")
     report["moving_over_resting"] = moving_over_resting(args.seconds / 4)
     print(f"a moving barrier costs {report['moving_over_resting']:.2f} times a resting one")
-    report["cold_start_s"], report["warm_start_s"], report["cold_start_wall_s"] = starts()
-    first, clock, later = (report[f"{name}_s"] for name in ("cold_start", "cold_start_wall", "warm_start"))
-    print(f"the first start takes processors {first:.1f} s, by the clock {clock:.1f} s; the next one {later:.2f} s")
+    cold, warm = cold_and_warm()
+    report["cold_start_s"], report["warm_start_s"] = cold.processors, warm.processors
+    report["cold_start_wall_s"] = cold.clock
+    print(f"the first start takes processors {cold.processors:.1f} s, by the clock {cold.clock:.1f} s")
+    print(f"the next one {warm.processors:.2f} s of processors")
     report["against_voices"] = [
         {"voices": n, "us_per_block": 1e6 * seconds_per_block(made, [KEYS[i % 25] for i in range(n)], args.seconds / 4)}
         for n in (1, 2, 4, 8, 16, 32, 64)

@@ -242,13 +242,17 @@ def across_velocity(v: Verdict, inst: Instrument, preset: Preset, key: int) -> N
     v.velocity = (momentary(loud) - momentary(soft), centroid(loud, pitch) / centroid(soft, pitch))
 
 
-def in_chords(v: Verdict, inst: Instrument, ready: list[int]) -> None:
-    """Ten keys, as far apart as hands may be, at velocity 127: what the live limiter does, and what it costs."""
+def chord(ready: list[int], strings: int) -> list[int]:
+    """Ten keys, as far apart as hands may be, or as many as there are strings for."""
     first = max(0, len(ready) // 2 - 18)
     apart = max(1, min(4, (len(ready) - 1) // 9))
-    chord = ready[first : first + 10 * apart : apart][: min(10, inst.polyphony)]
+    return ready[first : first + 10 * apart : apart][: min(10, strings)]
+
+
+def in_chords(v: Verdict, inst: Instrument, ready: list[int]) -> None:
+    """Ten keys, as far apart as hands may be, at velocity 127: what the live limiter does, and what it costs."""
     before = time.process_time()
-    out = played(inst, chord, 127, 2.0)
+    out = played(inst, chord(ready, inst.polyphony), 127, 2.0)
     v.cost = 100.0 * (time.process_time() - before) / 2.0
     bent = np.array(out, np.float32, order="C")
     limit_block(bent.ctypes.data, *bent.shape)

@@ -36,19 +36,16 @@ from engine.live.screen.key_table import help_lines, hint
 from engine.live.screen.panel import Look, draw
 from engine.physics.network.bodies import BODIES, named
 from engine.preset.files import shipped
-from engine.preset.loader import load_preset
 from engine.preset.materials import MATERIALS
 from engine.preset.parameters import PARAMETERS
 from engine.preset.schema import render_markdown
 from engine.profiling.computer import computer, computer_line
-from engine.profiling.limit import MOST
 from engine.units import QUANTITIES
 
 MEASURED = ROOT / "scripts" / "measured"
 PART = re.compile(r"(<!-- made: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 BLOCK, RATE = 64, 48_000  # of scripts/bench_engine.py, and of what is asked of `jawari profile`
 DEADLINE = 1e6 * BLOCK / RATE  # µs
-FACTORS = (1, 2)  # of oversampling
 
 
 def documents() -> list[Path]:
@@ -172,23 +169,20 @@ def _where(found: dict[str, Any]) -> str:
 
 
 def load() -> str:
-    """What `jawari profile` found for every preset."""
+    """What a chord of ten costs on every preset, from scripts/measure_load.py."""
     found = read("load")
-    most = {(limit["preset"], limit["oversample"]): limit["voices"] for limit in found["limits"]}
-    rows = []
-    for part in found["parts"]:
-        name, factor, us = part["preset"], part["oversample"], part["us"]
-        if factor == load_preset(name).oversample:
-            strings = us["strings"] + us["contact"]
-            row = (f"{100 * us['contact'] / strings:.0f} %", *(_count(most[name, x]) for x in FACTORS))
-            rows.append((f"`{name}` ×{factor}", f"{100 * strings / part['voices'] / DEADLINE:.2f} %", *row))
-    titles = (f"strings within 70 % at ×{factor} " for factor in FACTORS)
-    head = (f"{BLOCK} frames, as the preset has it", "load of a string ", "of that contact ", *titles)
+    rows = [
+        (
+            f"`{row['preset']}` ×{row['oversample']}",
+            f"{row['keys']}",
+            f"{100 * row['p50']:.1f} %",
+            f"{100 * row['p99.9']:.1f} %",
+            f"{100 * row['p50'] / row['keys']:.2f} %",
+        )
+        for row in found["chords"]
+    ]
+    head = (f"{BLOCK} frames, as the preset has it", "keys ", "p50 of the deadline ", "p99.9 ", "a key ")
     return f"{_where(found)}\n\n{table(head, rows)}"
-
-
-def _count(voices: int) -> str:
-    return f"all {MOST}" if voices == MOST else f"{voices}"
 
 
 def editor() -> str:
@@ -392,16 +386,6 @@ def measured_verdicts(folder: Path) -> dict[str, Any]:
     return {"verdicts": [asdict(v) for v in verdicts]}
 
 
-def measured_load(folder: Path) -> dict[str, Any]:
-    """How many strings of each preset fit into a block, and what they do there."""
-    file = folder / "load.json"
-    factors = ",".join(map(str, FACTORS))
-    how = ["--block-sizes", str(BLOCK), "--voices", "8", "--oversample", factors, "--json", str(file)]
-    subprocess.run([sys.executable, "-m", "engine.cli", "profile", *shipped(), *how], check=True, cwd=ROOT)
-    found = json.loads(file.read_text(encoding="utf-8"))
-    return {name: found[name] for name in ("limits", "parts")}
-
-
 def write(name: str, found: dict[str, Any]) -> None:
     MEASURED.mkdir(exist_ok=True)
     (MEASURED / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
@@ -457,7 +441,7 @@ def measured_energies() -> dict[str, dict[str, float]]:
 MEASURES: dict[str, Callable[[Path], dict[str, Any]]] = {
     "accuracy": measured_accuracy,
     "engine": found_by("bench_engine.py"),
-    "load": measured_load,
+    "load": found_by("measure_load.py"),
     "papers": measured_papers,
     "convergence": found_by("measure_convergence.py"),
     "exports": found_by("bench_export.py", "--browser"),

@@ -33,7 +33,8 @@ from engine.synth.instrument import Instrument
 from engine.units import key_to_note
 
 WIDE = 36  # keys within which rms is to hold
-RMS, LOUD = 2.6, 2.4  # dB and LU from the middle within which keys are left alone; judged are 3 and 3
+RMS, LOUD = 5.2, 2.4  # dB apart, LU from the mean: keys within are left alone; judged are 6 and 3
+ROUNDS = 2000
 GRAIN = 0.5  # dB
 TOGETHER = "\u00a0"  # a blank where no line ends
 
@@ -41,20 +42,20 @@ Line = list[tuple[int, float]]  # keys and dB
 
 
 def lacking(keys: list[Key]) -> dict[int, float]:
-    """dB by which each key is to be louder: none where it lies in both bands."""
+    """dB by which each key is to be louder: of two that are too far apart, each comes half of the way."""
     number = np.array([key.number for key in keys])
     rms, loud = np.array([key.rms for key in keys]), np.array([key.loudness for key in keys])
-    middle = np.array([_middle(rms[np.abs(number - n) <= WIDE // 2]) for n in number])
-    low = np.maximum(middle - RMS - rms, _middle(loud) - LOUD - loud)
-    high = np.minimum(middle + RMS - rms, _middle(loud) + LOUD - loud)
-    wanted = np.where(low <= high, np.clip(0.0, low, high), 0.5 * (low + high))
-    return dict(zip(number.tolist(), wanted.tolist()))
-
-
-def _middle(x: np.ndarray) -> float:
-    """Between the loudest and the softest, but for a tenth of them at either end."""
-    low, high = np.quantile(x, (0.1, 0.9))
-    return float(0.5 * (low + high))
+    near, low, high = np.abs(number[:, None] - number) <= WIDE, loud.mean() - LOUD - loud, loud.mean() + LOUD - loud
+    found = np.clip(0.0, low, high)
+    for _ in range(ROUNDS):
+        over = np.where(near, (rms + found)[:, None] - (rms + found), 0.0)
+        louder, softer = np.unravel_index(int(np.argmax(over)), over.shape)
+        if over[louder, softer] <= RMS:
+            break
+        found[louder] -= 0.5 * (over[louder, softer] - RMS)
+        found[softer] += 0.5 * (over[louder, softer] - RMS)
+        found = np.clip(found, low, high)
+    return dict(zip(number.tolist(), found.tolist()))
 
 
 def few(wanted: Line) -> Line:

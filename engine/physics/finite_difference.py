@@ -30,7 +30,7 @@ from engine.physics.grid_contact import Touchable, meet_nodes, meet_obstacles, r
 from engine.physics.linear import product, total
 from engine.physics.losses import far_taps, loss_taps
 from engine.physics.problem import AT_AN_END, Pickup, Problem
-from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
+from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, keep_shapes, log
 from engine.physics.spots import Spots, compliance, contact_spots, shared
 from engine.physics.string import Array, String
 from engine.vectors import PADDING, stiff_step, wide_step
@@ -421,13 +421,9 @@ def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
     """The kernel step by step, with everything metered."""
     m, n_nodes, half = c.meter, c.stencil.intervals, c.surface.law.half
     first, shot, lost, work = s.clock[0], 0, log.sums[0], log.sums[1]
-    while shot < log.at.size and log.at[shot] < first:
-        shot += 1
     for n in range(force.size):
         w, y, x = levels(s)
-        while shot < log.at.size and log.at[shot] == first + n:
-            copy(x, log.shapes[shot])
-            shot += 1
+        shot = keep_shapes(log, shot, first + n, x)
         kernel(c, s, force[n : n + 1], log.out[n : n + 1])
         _reflect(w, n_nodes)
         _reflect(y, n_nodes)

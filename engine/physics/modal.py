@@ -37,7 +37,7 @@ from engine.physics.meeting import come_after, listen, meet, meet_alone, pass_by
 from engine.physics.modes import Modes, modes, pickup_row, poles, refuse_excess, released, shape, shares
 from engine.physics.problem import Problem
 from engine.physics.rank import few_rows
-from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
+from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, keep_shapes, log
 from engine.physics.responses import answer_forces, deep, in_vectors, point_response
 from engine.physics.statics import resting
 from engine.physics.steps import (
@@ -352,13 +352,9 @@ def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
     """The kernel step by step, with everything metered: energy balance of §2.5."""
     first, shot, lost, work = s.clock[0], 0, log.sums[0], log.sums[1]
     before, past = log.scratch, s.push  # s.push is of use within a step only
-    while shot < log.at.size and log.at[shot] < first:
-        shot += 1
     for n in range(force.size):
         now, ago = newest(c, s)
-        while shot < log.at.size and log.at[shot] == first + n:
-            copy(now[: before.size], log.shapes[shot])
-            shot += 1
+        shot = keep_shapes(log, shot, first + n, now[: before.size])
         for i in range(before.size):
             before[i] = last(ago, i)
         for k in range(c.rest_psi.size):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.compiled import copy, inlined
 from engine.errors import PhysicsError
 from engine.physics.barrier import ContactPoints
 from engine.physics.string import Array
@@ -77,6 +78,16 @@ class Run(NamedTuple):
     log: Log
     x: Array
     snapshots: NDArray[Any]  # [len(log.at), x.size], displacement at the steps in log.at
+
+
+@inlined
+def keep_shapes(log: Any, shot: Any, step: Any, shape: Any) -> Any:
+    """The string's shape at a step, in all rows from `shot` on that ask for it; the first that asks for a later one."""
+    while shot < log.at.size and log.at[shot] <= step:
+        if log.at[shot] == step:
+            copy(shape, log.shapes[shot])
+        shot += 1
+    return shot
 
 
 Listener = Callable[[Run], None]  # is given a run piece by piece; each is overwritten by the next

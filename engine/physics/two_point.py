@@ -32,7 +32,7 @@ from engine.physics.linear import product
 from engine.physics.modes import pickup_row, poles, released, shape, shares
 from engine.physics.newton import Solver
 from engine.physics.problem import TWICE
-from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, log
+from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, keep_shapes, log
 from engine.physics.responses import answer_rows
 from engine.physics.steps import add, factors
 from engine.physics.string import Array
@@ -393,13 +393,9 @@ def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
     """The kernel step by step, with everything metered."""
     four = (c.law.one + c.law.one) * (c.law.one + c.law.one)
     first, shot, lost, given = s.clock[0], 0, log.sums[0], log.sums[1]
-    while shot < log.at.size and log.at[shot] < first:
-        shot += 1
     for n in range(force.size):
         now, before = newest(s)
-        while shot < log.at.size and log.at[shot] == first + n:
-            copy(now, log.shapes[shot])
-            shot += 1
+        shot = keep_shapes(log, shot, first + n, now)
         if force[n] != c.law.zero:
             given += work(c, s, now, before, force[n])
         kernel(c, s, force[n : n + 1], c.law.zero, log.out[n : n + 1])

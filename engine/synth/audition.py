@@ -21,7 +21,7 @@ from engine.synth.rehearsal import HOP, LOUDNESS, MOMENT, REHEARSAL, REHEARSED
 from engine.synth.ring import push
 from engine.synth.weighting import OFFSET, k_weighting
 
-APART = 7  # keys from one that is played to the next
+APART = 4  # keys from one that is played to the next
 LOUDER = 3.0  # dB above the mean that none may be
 
 

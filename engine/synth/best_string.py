@@ -89,19 +89,19 @@ _open = opener(BestParts)
 
 
 @pasted
-def of_voice(m: Machine, v: Any) -> BestParts:
+def of_voice(m: Machine, v: int) -> BestParts:
     """A voice's own string."""
     return _open(address(m), address(m.voice_words[v]))
 
 
 @pasted
-def of_key(m: Machine, key: Any) -> BestParts:
+def of_key(m: Machine, key: int) -> BestParts:
     """A key's string, as designed."""
     return _open(address(m), address(m.key_words[key]))
 
 
 @native
-def restore(m: Machine, v: Any) -> None:
+def restore(m: Machine, v: int) -> None:
     """The design's own coefficients, to the last digit: such a voice moves exactly as `simulate` does."""
     mine, designed = of_voice(m, v), of_key(m, m.voices[v].key)
     copy(designed.c.forward, mine.c.forward)
@@ -114,7 +114,7 @@ def restore(m: Machine, v: Any) -> None:
 
 
 @native
-def retune(m: Machine, v: Any) -> None:
+def retune(m: Machine, v: int) -> None:
     """Coefficients for the voice's tension and damping; what no mode answers stays as it was designed."""
     mine, voice = of_voice(m, v), m.voices[v]
     tune_poles(mine.t, voice.tension, voice.damping, mine.c)
@@ -122,7 +122,7 @@ def retune(m: Machine, v: Any) -> None:
 
 
 @native
-def rest(m: Machine, v: Any) -> None:
+def rest(m: Machine, v: int) -> None:
     """At rest, over the barrier where the preset has it."""
     mine = of_voice(m, v)
     copy(of_key(m, m.voices[v].key).c.height, mine.c.height)
@@ -133,7 +133,7 @@ def rest(m: Machine, v: Any) -> None:
 
 
 @native
-def lift(m: Machine, v: Any, by: Any) -> None:
+def lift(m: Machine, v: int, by: float) -> None:
     """Raise the barrier under the string at once, as where a note begins, which it does not touch yet."""
     mine = of_voice(m, v)
     for k in range(mine.c.height.size):
@@ -141,13 +141,13 @@ def lift(m: Machine, v: Any, by: Any) -> None:
 
 
 @native
-def strike_at(m: Machine, v: Any, position: Any) -> None:
+def strike_at(m: Machine, v: int, position: float) -> None:
     """Where the next pluck meets the string, as a fraction of its length."""
     modal_string.strike(of_voice(m, v), m, v, position)
 
 
 @native
-def run(m: Machine, v: Any, row: Any, first: Any, steps: Any) -> None:
+def run(m: Machine, v: int, row: int, first: int, steps: int) -> None:
     """The string's own motion, into m.out from `first` on."""
     force, out = m.force[row, :steps], m.out[row, first : first + steps]
     mine = of_voice(m, v)
@@ -155,7 +155,7 @@ def run(m: Machine, v: Any, row: Any, first: Any, steps: Any) -> None:
 
 
 @native
-def run_lifted(m: Machine, v: Any, row: Any, first: Any, steps: Any, left: Any) -> None:
+def run_lifted(m: Machine, v: int, row: int, first: int, steps: int, left: int) -> None:
     """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
     force, out = m.force[row, :steps], m.out[row, first : first + steps]
     mine, voice = of_voice(m, v), m.voices[v]
@@ -166,7 +166,7 @@ def run_lifted(m: Machine, v: Any, row: Any, first: Any, steps: Any, left: Any) 
 
 
 @native
-def energy(m: Machine, v: Any) -> Any:
+def energy(m: Machine, v: int) -> tuple[float, float, float]:
     """Kinetic, potential and contact energy, J."""
     mine = of_voice(m, v)
     return two_point.energy(mine.c, mine.s)
@@ -176,39 +176,39 @@ def energy(m: Machine, v: Any) -> Any:
 
 
 @native
-def shape(m: Machine, v: Any, ago: Any, out: Any) -> Any:
+def shape(m: Machine, v: int, ago: int, out: Any) -> int:
     """Its newest amplitudes, or those of the step before, into `out`, which may have room for the lowest only."""
     s = of_voice(m, v).s
     return lowest(s.odd if (s.clock[0] + ago) & 1 else s.even, out)
 
 
 @native
-def picture(m: Machine, v: Any, out: Any) -> Any:
+def picture(m: Machine, v: int, out: Any) -> int:
     """Its shape for whoever looks on; how many numbers."""
     return shape(m, v, 0, out)
 
 
 @native
-def pushes(m: Machine, v: Any, out: Any) -> Any:
+def pushes(m: Machine, v: int, out: Any) -> int:
     """What its contact points push with; how many numbers."""
     return summed(of_voice(m, v).s.force, out)
 
 
 @native
-def depth(m: Machine, v: Any) -> Any:
+def depth(m: Machine, v: int) -> float:
     """How far it is in its barrier at most, m."""
     mine = of_voice(m, v)
     return deepest(mine.c.height, mine.s.now)
 
 
 @native
-def enter(m: Machine, v: Any, ago: Any, shape: Any, count: Any) -> None:
+def enter(m: Machine, v: int, ago: int, shape: Any, count: int) -> None:
     """Be where another string was so many steps ago, as far as this one has its modes."""
     modal_string.begin_at(of_voice(m, v).s, ago, shape, count)
 
 
 @native
-def go_on(m: Machine, v: Any, lifted: Any, deep: Any) -> Any:
+def go_on(m: Machine, v: int, lifted: float, deep: float) -> float:
     """Move on from what was entered, where the barrier was lifted so far and the string so deep in it; how far the
     barrier is lifted to begin with."""
     mine = of_voice(m, v)

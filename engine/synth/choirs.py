@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import inf, pi
 from typing import Any, NamedTuple
 
@@ -246,20 +246,25 @@ def _own_pitch(
     near = alike(part, course)
     lead = of_key(asked, part.keys, pitch_of(near[0], hz), tracking).string
     struck = strokes(part.exciter, tuned.excitation, lead, len(near))
+    pulse, rate = as_pushed(part.exciter, tuned.excitation, lead, len(near)), REHEARSAL_RATE * oversample
+    touching = [
+        Problem(lead, port.barrier, port.contact, pulse, (Pickup(HEARD_AT),))
+        for port in part.strung.ports
+        if isinstance(port, Against)
+    ]
+
+    def made(problem: Problem, hertz: float) -> modal.Design:
+        return modal.design(reached(problem, part.keys, hertz), rate, band=min(BAND, 0.45 * rate))
+
+    for problem in touching:  # what is touched sounds by other partials, which the body bends otherwise
+        times = intonation.livened(made(problem, pitch), made(replace(problem, barrier=None), pitch), pitch)
+        struck = (*(one * by for one, by in zip(struck, times)), *struck[len(times) :])
     group = tuple(Sounding(part.strung, lead, o.detuned, o.onset, o.force, struck) for o in near)
     body = Body() if coupling == "none" else stood_on
     own = pitch * by_ear(group, body, pitch_of(near[0], hz), coupling == "two-way")
-    rate = REHEARSAL_RATE * oversample
     heard = _heard(body, part, places(pitch, lead.inharmonicity))
-    pulse = as_pushed(part.exciter, tuned.excitation, lead, len(near))
-    for port in part.strung.ports:
-        if isinstance(port, Against):
-            resting = Problem(lead, port.barrier, port.contact, pulse, (Pickup(HEARD_AT),))
-
-            def made(hertz: float, touching: Problem = resting) -> modal.Design:
-                return modal.design(reached(touching, part.keys, hertz), rate, band=min(BAND, 0.45 * rate))
-
-            own = intonation.own_pitch(own, made, heard)
+    for problem in touching:
+        own = intonation.own_pitch(own, partial(made, problem), heard)
     return own
 
 

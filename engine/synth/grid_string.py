@@ -99,19 +99,19 @@ _open = opener(GridParts)
 
 
 @pasted
-def of_voice(m: Machine, v: Any) -> GridParts:
+def of_voice(m: Machine, v: int) -> GridParts:
     """A voice's own string."""
     return _open(address(m), address(m.voice_words[v]))
 
 
 @pasted
-def of_key(m: Machine, key: Any) -> GridParts:
+def of_key(m: Machine, key: int) -> GridParts:
     """A key's string, as designed."""
     return _open(address(m), address(m.key_words[key]))
 
 
 @native
-def restore(m: Machine, v: Any) -> None:
+def restore(m: Machine, v: int) -> None:
     """The design's own coefficients, to the last digit: such a voice moves exactly as `simulate` does."""
     mine, designed = of_voice(m, v), of_key(m, m.voices[v].key)
     copy(designed.c.stencil.now, mine.c.stencil.now)
@@ -126,20 +126,20 @@ def restore(m: Machine, v: Any) -> None:
 
 
 @native
-def retune(m: Machine, v: Any) -> None:
+def retune(m: Machine, v: int) -> None:
     """Coefficients for the voice's tension and damping."""
     mine, voice = of_voice(m, v), m.voices[v]
     answer(m, v, tune_grid(mine.t, voice.tension, voice.damping, mine.c))
 
 
 @inlined
-def answer(m: Machine, v: Any, new: Any) -> None:
+def answer(m: Machine, v: int, new: Any) -> None:
     """Note a node's answer to a newton."""
     floats(address(m.voice_words[v]), COUNT)[ANSWER] = new
 
 
 @native
-def rest(m: Machine, v: Any) -> None:
+def rest(m: Machine, v: int) -> None:
     """At rest, over the barrier where the preset has it."""
     mine = of_voice(m, v)
     copy(of_key(m, m.voices[v].key).c.surface.height, mine.c.surface.height)
@@ -150,7 +150,7 @@ def rest(m: Machine, v: Any) -> None:
 
 
 @native
-def lift(m: Machine, v: Any, by: Any) -> None:
+def lift(m: Machine, v: int, by: float) -> None:
     """Raise the barrier under the string."""
     mine = of_voice(m, v)
     _, _, newest = fd.levels(mine.s)
@@ -158,7 +158,7 @@ def lift(m: Machine, v: Any, by: Any) -> None:
 
 
 @inlined
-def raise_surface(surface: Touchable, s: fd.State, newest: Any, by: Any) -> None:
+def raise_surface(surface: Touchable, s: fd.State, newest: Any, by: float) -> None:
     """Under obstacles, or under the nodes of the newest level."""
     if surface.obstacle_node.size:
         lift_points(surface.law, s.touch, surface.height, surface.response, by)
@@ -167,7 +167,7 @@ def raise_surface(surface: Touchable, s: fd.State, newest: Any, by: Any) -> None
 
 
 @native
-def strike_at(m: Machine, v: Any, position: Any) -> None:
+def strike_at(m: Machine, v: int, position: float) -> None:
     """Where the next pluck meets the string, as a fraction of its length."""
     mine, length = of_voice(m, v), m.keys[m.voices[v].key].length
     intervals, taps = mine.c.stencil.intervals, mine.t.strike
@@ -187,7 +187,7 @@ def aim_at_nodes(mine: GridParts, answer: Any) -> None:
 
 
 @native
-def run(m: Machine, v: Any, row: Any, first: Any, steps: Any) -> None:
+def run(m: Machine, v: int, row: int, first: int, steps: int) -> None:
     """The string's own motion, into m.out from `first` on."""
     force, out = m.force[row, :steps], m.out[row, first : first + steps]
     mine = of_voice(m, v)
@@ -195,7 +195,7 @@ def run(m: Machine, v: Any, row: Any, first: Any, steps: Any) -> None:
 
 
 @native
-def run_lifted(m: Machine, v: Any, row: Any, first: Any, steps: Any, left: Any) -> None:
+def run_lifted(m: Machine, v: int, row: int, first: int, steps: int, left: int) -> None:
     """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
     force, out = m.force[row, :steps], m.out[row, first : first + steps]
     mine, voice = of_voice(m, v), m.voices[v]
@@ -212,14 +212,14 @@ def run_lifted(m: Machine, v: Any, row: Any, first: Any, steps: Any, left: Any) 
 
 
 @entry
-def rehearse(podium: Any, base: Any, row: Any, first: Any, steps: Any) -> None:
+def rehearse(podium: int, base: int, row: int, first: int, steps: int) -> None:
     """Some steps of a note on a podium, of the string whose row of words lies in the block at `base`."""
     s, mine = podium_at(podium), _open(base, row)
     fd.kernel(mine.c, mine.s, s.force[first : first + steps], s.out[first : first + steps])
 
 
 @native
-def energy(m: Machine, v: Any) -> Any:
+def energy(m: Machine, v: int) -> tuple[float, float, float]:
     """Kinetic, potential and contact energy, J."""
     mine = of_voice(m, v)
     return fd.energy(mine.c, mine.s)
@@ -229,7 +229,7 @@ def energy(m: Machine, v: Any) -> Any:
 
 
 @native
-def shape(m: Machine, v: Any, ago: Any, out: Any) -> Any:
+def shape(m: Machine, v: int, ago: int, out: Any) -> int:
     """Where its nodes are, or were a step before, into `out`, which has room for them all; how many."""
     mine = of_voice(m, v)
     _, then, newest = fd.levels(mine.s)
@@ -240,7 +240,7 @@ def shape(m: Machine, v: Any, ago: Any, out: Any) -> Any:
 
 
 @native
-def picture(m: Machine, v: Any, out: Any) -> Any:
+def picture(m: Machine, v: int, out: Any) -> int:
     """Its shape for whoever looks on; how many numbers."""
     mine = of_voice(m, v)
     _, _, newest = fd.levels(mine.s)
@@ -248,13 +248,13 @@ def picture(m: Machine, v: Any, out: Any) -> Any:
 
 
 @native
-def pushes(m: Machine, v: Any, out: Any) -> Any:
+def pushes(m: Machine, v: int, out: Any) -> int:
     """What its contact points push with; how many numbers."""
     return summed(of_voice(m, v).s.touch.force, out)
 
 
 @native
-def depth(m: Machine, v: Any) -> Any:
+def depth(m: Machine, v: int) -> float:
     """How far it is in its barrier at most, m."""
     mine = of_voice(m, v)
     surface = mine.c.surface
@@ -265,7 +265,7 @@ def depth(m: Machine, v: Any) -> Any:
 
 
 @native
-def enter(m: Machine, v: Any, ago: Any, shape: Any, count: Any) -> None:
+def enter(m: Machine, v: int, ago: int, shape: Any, count: int) -> None:
     """Be where another string was so many steps ago; it may have had more nodes, or fewer."""
     mine = of_voice(m, v)
     mine.s.clock[0] = 3  # the newest is in level1, the one before it in level0
@@ -273,7 +273,7 @@ def enter(m: Machine, v: Any, ago: Any, shape: Any, count: Any) -> None:
 
 
 @native
-def go_on(m: Machine, v: Any, lifted: Any, deep: Any) -> Any:
+def go_on(m: Machine, v: int, lifted: float, deep: float) -> float:
     """Move on from what was entered, where the barrier was lifted so far and the string so deep in it; how far the
     barrier is lifted to begin with."""
     mine = of_voice(m, v)
@@ -293,7 +293,7 @@ def go_on(m: Machine, v: Any, lifted: Any, deep: Any) -> Any:
 
 
 @native
-def hear_nodes(m: Machine, v: Any, ports: fd.Ports, u: Any, ago: Any) -> None:
+def hear_nodes(m: Machine, v: int, ports: fd.Ports, u: Any, ago: int) -> None:
     """What the pickups heard of a level, so that what is made of differences goes on without a jump."""
     heard, resting = m.heard[v], m.resting[m.voices[v].key]
     for p in range(m.pickups):
@@ -304,7 +304,7 @@ def hear_nodes(m: Machine, v: Any, ports: fd.Ports, u: Any, ago: Any) -> None:
 
 
 @native
-def spread_nodes(u: Any, intervals: Any, out: Any, wanted: Any) -> None:
+def spread_nodes(u: Any, intervals: int, out: Any, wanted: Any) -> None:
     """Nodes on a level of another grid: as they are, or by cubics between four of them; odd about both ends."""
     for i in range(1, wanted):
         if wanted == intervals:

@@ -15,19 +15,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf, pi, sqrt
 
-from engine.physics.pitch import FROM, angle, departure, mean, places
+from engine.physics.pitch import FROM, UNTIL, angle, departure, mean, places
 from engine.synth.budget import TUNING, Design, step_time, within_reach
 from engine.synth.listening import follow
 from engine.synth.memory import KEYS
 from engine.synth.rehearsal import make_podium
 from engine.units import key_to_hz
 
-UNTIL = 0.5  # s of the note in which it is followed
+SHORTEST = 0.5  # s: who hears less of a note does not tune by it
 LEAST = 5e-3  # s from one look to the next
 MIDDLE = 261.6  # Hz
 LOWEST, HIGHEST = 25.0, 5_000.0  # Hz: what is lower has too few periods by then, nobody hears what is higher bent
 MOST, MUCH = 0.06, 3e-4  # a semitone, beyond which it is no bend; half a cent, beyond which it is heard again
 TIMES = 3  # that it is heard at most
+LIVELIEST = 30.0  # times as far as it was struck that a partial swings
 SHARES = sum(sqrt(MIDDLE / hz) for hz in map(key_to_hz, range(KEYS)) if LOWEST <= hz <= HIGHEST)
 
 
@@ -36,10 +37,11 @@ def own_pitch(pitch: float, design: Callable[[float], Design], heard: tuple[floa
 
     `heard`: the power that is heard of each partial's motion.
     """
-    own, before, least = pitch, pitch, inf
-    for again in range(1, TIMES + 1):
+    own, before, least, spent = pitch, pitch, inf, 0.0
+    for _ in range(TIMES):
         found = design(own)
-        off = bent(found, pitch, heard) if rehearsed(found, pitch, again) else 0.0
+        until = affordable(found, pitch, spent)
+        off, spent = bent(found, pitch, heard, until) if until else 0.0, spent + until
         if off == 0.0:
             break
         if abs(off) >= least:  # it touches what it touches by chance
@@ -50,14 +52,16 @@ def own_pitch(pitch: float, design: Callable[[float], Design], heard: tuple[floa
     return own
 
 
-def rehearsed(design: Design, pitch: float, times: int = 1) -> bool:
-    """Whether a string is, so many times: it touches something, is of a pitch that is heard, and does not take long.
+def affordable(design: Design, pitch: float, spent: float = 0.0) -> float:
+    """For how many s a string is listened to, after so many: if it touches something, is of a pitch that is heard, and
+    does not take long.
 
     All keys together take no more than TUNING, and low ones, whose strings have more modes, may take more of it.
     """
     if not (design.points.height.size and within_reach(design)) or not LOWEST <= pitch <= HIGHEST:
-        return False
-    return times * 1e-9 * step_time(design) * design.rate * UNTIL <= TUNING / SHARES * sqrt(MIDDLE / pitch)
+        return 0.0
+    left = TUNING / SHARES * sqrt(MIDDLE / pitch) / (1e-9 * step_time(design) * design.rate) - spent
+    return min(left, UNTIL) if left >= SHORTEST else 0.0
 
 
 def periods(pitch: float) -> int:
@@ -65,9 +69,25 @@ def periods(pitch: float) -> int:
     return max(2, round(LEAST * pitch))
 
 
-def bent(design: Design, pitch: float, heard: tuple[float, ...] = ()) -> float:
+def bent(design: Design, pitch: float, heard: tuple[float, ...] = (), until: float = UNTIL) -> float:
     """By how much of it the string sounds above a pitch; 0 where there is no such partial."""
-    made = make_podium(round(UNTIL * design.rate), design.width)
+    off, power = partials(design, pitch, until)
+    weights = (*heard, *(heard[-1:] or (1.0,)) * len(power))  # beside the highest that counts there may be one more
+    return mean(off, [strong * by for strong, by in zip(power, weights)])
+
+
+def livened(touching: Design, bare: Design, pitch: float) -> tuple[float, ...]:
+    """How many times as far each partial swings for what the string touches; nothing where that is not heard."""
+    until = next((time for time in (UNTIL, SHORTEST) if affordable(touching, pitch, time) >= time), 0.0)
+    if not until:  # the bare one takes as long
+        return ()
+    (_, now), (_, before) = (partials(own, pitch, until) for own in (touching, bare))
+    return tuple(min(sqrt(a / b), LIVELIEST) if b > 0.0 else 1.0 for a, b in zip(now, before))
+
+
+def partials(design: Design, pitch: float, until: float) -> tuple[list[float], list[float]]:
+    """By how much each is above its place, and its power; none of one that is nowhere near."""
+    made = make_podium(round(until * design.rate), design.width)
     podium = made.podium
     podium.first = int(FROM * design.rate)
     podium.apart = round(periods(pitch) * design.rate / pitch)
@@ -80,5 +100,5 @@ def bent(design: Design, pitch: float, heard: tuple[float, ...] = ()) -> float:
         found = place * (1.0 + angle(along, across) / (podium.near * podium.apart))
         by = departure(found, n + 1, place, pitch, design.points.height.size > 0)
         off.append(by if abs(by) <= MOST else 0.0)
-        power.append(strong * (heard[n] if heard else 1.0) if abs(by) <= MOST else 0.0)
-    return mean(off, power)
+        power.append(strong if abs(by) <= MOST else 0.0)
+    return off, power

@@ -111,19 +111,19 @@ _open = opener(ModalParts)
 
 
 @pasted
-def of_voice(m: Machine, v: Any) -> ModalParts:
+def of_voice(m: Machine, v: int) -> ModalParts:
     """A voice's own string."""
     return _open(address(m), address(m.voice_words[v]))
 
 
 @pasted
-def of_key(m: Machine, key: Any) -> ModalParts:
+def of_key(m: Machine, key: int) -> ModalParts:
     """A key's string, as designed."""
     return _open(address(m), address(m.key_words[key]))
 
 
 @native
-def restore(m: Machine, v: Any) -> None:
+def restore(m: Machine, v: int) -> None:
     """The design's own coefficients, to the last digit: such a voice moves exactly as `simulate` does."""
     mine, designed = of_voice(m, v), of_key(m, m.voices[v].key)
     modal.catch_up(mine.c, mine.s)
@@ -151,7 +151,7 @@ def copy_table(source: Any, target: Any) -> None:
 
 
 @native
-def retune(m: Machine, v: Any) -> None:
+def retune(m: Machine, v: int) -> None:
     """Coefficients for the voice's tension and damping."""
     mine, voice = of_voice(m, v), m.voices[v]
     modal.catch_up(mine.c, mine.s)
@@ -159,7 +159,7 @@ def retune(m: Machine, v: Any) -> None:
 
 
 @native
-def rest(m: Machine, v: Any) -> None:
+def rest(m: Machine, v: int) -> None:
     """At rest, over the barrier where the preset has it."""
     mine = of_voice(m, v)
     copy(of_key(m, m.voices[v].key).c.height, mine.c.height)
@@ -170,20 +170,20 @@ def rest(m: Machine, v: Any) -> None:
 
 
 @native
-def lift(m: Machine, v: Any, by: Any) -> None:
+def lift(m: Machine, v: int, by: float) -> None:
     """Raise the barrier under the string."""
     mine = of_voice(m, v)
     lift_points(mine.c.law, mine.s.touch, mine.c.height, mine.c.response, by)
 
 
 @native
-def strike_at(m: Machine, v: Any, position: Any) -> None:
+def strike_at(m: Machine, v: int, position: float) -> None:
     """Where the next pluck meets the string, as a fraction of its length."""
     strike(of_voice(m, v), m, v, position)
 
 
 @inlined
-def strike(mine: Any, m: Machine, v: Any, position: Any) -> None:
+def strike(mine: Any, m: Machine, v: int, position: float) -> None:
     """The same, of either kind of modes."""
     key = m.keys[m.voices[v].key]
     at, moved = position * key.length, position != key.position
@@ -203,7 +203,7 @@ def aim(mine: Any) -> None:
 
 
 @native
-def run(m: Machine, v: Any, row: Any, first: Any, steps: Any) -> None:
+def run(m: Machine, v: int, row: int, first: int, steps: int) -> None:
     """The string's own motion, into m.out from `first` on."""
     force, out = m.force[row, :steps], m.out[row, first : first + steps]
     mine = of_voice(m, v)
@@ -211,7 +211,7 @@ def run(m: Machine, v: Any, row: Any, first: Any, steps: Any) -> None:
 
 
 @native
-def run_lifted(m: Machine, v: Any, row: Any, first: Any, steps: Any, left: Any) -> None:
+def run_lifted(m: Machine, v: int, row: int, first: int, steps: int, left: int) -> None:
     """The same while the barrier moves: at an even pace to where it is to be, which is `left` steps away."""
     force, out = m.force[row, :steps], m.out[row, first : first + steps]
     mine, voice = of_voice(m, v), m.voices[v]
@@ -219,14 +219,14 @@ def run_lifted(m: Machine, v: Any, row: Any, first: Any, steps: Any, left: Any) 
 
 
 @entry
-def rehearse(podium: Any, base: Any, row: Any, first: Any, steps: Any) -> None:
+def rehearse(podium: int, base: int, row: int, first: int, steps: int) -> None:
     """Some steps of a note on a podium, of the string whose row of words lies in the block at `base`."""
     s, mine = podium_at(podium), _open(base, row)
     modal.kernel(mine.c, mine.s, s.force[first : first + steps], s.out[first : first + steps])
 
 
 @native
-def energy(m: Machine, v: Any) -> Any:
+def energy(m: Machine, v: int) -> tuple[float, float, float]:
     """Kinetic, potential and contact energy, J."""
     mine = of_voice(m, v)
     return modal.energy(mine.c, mine.s)
@@ -236,7 +236,7 @@ def energy(m: Machine, v: Any) -> Any:
 
 
 @native
-def shape(m: Machine, v: Any, ago: Any, out: Any) -> Any:
+def shape(m: Machine, v: int, ago: int, out: Any) -> int:
     """Its newest amplitudes, or those of the step before, into `out`, which may have room for the lowest only."""
     mine = of_voice(m, v)
     now, before = newest(mine.c, mine.s)
@@ -244,33 +244,33 @@ def shape(m: Machine, v: Any, ago: Any, out: Any) -> Any:
 
 
 @native
-def picture(m: Machine, v: Any, out: Any) -> Any:
+def picture(m: Machine, v: int, out: Any) -> int:
     """Its shape for whoever looks on; how many numbers."""
     return shape(m, v, 0, out)
 
 
 @native
-def pushes(m: Machine, v: Any, out: Any) -> Any:
+def pushes(m: Machine, v: int, out: Any) -> int:
     """What its contact points push with; how many numbers."""
     mine = of_voice(m, v)
     return summed(mine.s.touch.force[: mine.c.rest_psi.size], out)
 
 
 @native
-def depth(m: Machine, v: Any) -> Any:
+def depth(m: Machine, v: int) -> float:
     """How far it is in its barrier at most, m."""
     mine = of_voice(m, v)
     return deepest(mine.c.height, mine.s.touch.now)
 
 
 @native
-def enter(m: Machine, v: Any, ago: Any, shape: Any, count: Any) -> None:
+def enter(m: Machine, v: int, ago: int, shape: Any, count: int) -> None:
     """Be where another string was so many steps ago, as far as this one has its modes."""
     begin_at(of_voice(m, v).s, ago, shape, count)
 
 
 @inlined
-def begin_at(s: Any, ago: Any, shape: Any, count: Any) -> None:
+def begin_at(s: Any, ago: int, shape: Any, count: int) -> None:
     """Modes where they were so many steps ago."""
     y = s.odd if ago else s.even
     for i in range(y.size):
@@ -278,7 +278,7 @@ def begin_at(s: Any, ago: Any, shape: Any, count: Any) -> None:
 
 
 @native
-def go_on(m: Machine, v: Any, lifted: Any, deep: Any) -> Any:
+def go_on(m: Machine, v: int, lifted: float, deep: float) -> float:
     """Move on from what was entered, where the barrier was lifted so far and the string so deep in it; how far the
     barrier is lifted to begin with."""
     mine = of_voice(m, v)

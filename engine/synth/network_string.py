@@ -187,13 +187,13 @@ def _fitting(s: Strand, hammers: int, directions: int) -> bool:
 
 
 @inlined
-def of_voice(m: Machine, v: Any) -> Choir:
+def of_voice(m: Machine, v: int) -> Choir:
     """A voice's own strings."""
     return choir(address(m) + m.voice_words[v, 0])
 
 
 @inlined
-def of_key(m: Machine, key: Any) -> Choir:
+def of_key(m: Machine, key: int) -> Choir:
     """A key's strings, as designed."""
     return choir(address(m) + m.key_words[key, 0])
 
@@ -205,13 +205,13 @@ def joint(m: Machine) -> Joint:
 
 
 @inlined
-def at_place(c: Choir, n: Any) -> Strand:
+def at_place(c: Choir, n: int) -> Strand:
     """One string of a choir."""
     return strand(address(c) + c.strands[n])
 
 
 @native
-def take(m: Machine, v: Any) -> None:
+def take(m: Machine, v: int) -> None:
     """Have a copy of the key's strings in the place of what the voice had before, at rest and by themselves."""
     j = joint(m)
     leave_all(m, v)
@@ -221,7 +221,7 @@ def take(m: Machine, v: Any) -> None:
 
 
 @native
-def lay_down(m: Machine, v: Any) -> None:
+def lay_down(m: Machine, v: int) -> None:
     """A copy of the strings of a voice's place where it has its own, in the island's list, from this moment on."""
     j, designed, mine = joint(m), m.key_words[m.voices[v].place], m.voice_words[v]
     mine[1] = designed[1]
@@ -238,7 +238,7 @@ def lay_down(m: Machine, v: Any) -> None:
 
 
 @native
-def take_hammers(b: Bridge, c: Choir, first: Any) -> None:
+def take_hammers(b: Bridge, c: Choir, first: int) -> None:
     """Hammers wait for whoever throws them; what lies loose is on its way from now on."""
     for h in range(c.mobility.size):
         b.mobility[first + h], b.weight[first + h], b.height[first + h] = c.mobility[h], c.weight[h], c.height[h]
@@ -253,7 +253,7 @@ def hammers_of(i: Island) -> Bridge:
 
 
 @native
-def leave_all(m: Machine, v: Any) -> None:
+def leave_all(m: Machine, v: int) -> None:
     """Take a voice's strings out, if they are in."""
     j = joint(m)
     for n in range(j.courses * v, j.courses * (v + 1)):
@@ -265,7 +265,7 @@ def leave_all(m: Machine, v: Any) -> None:
 
 
 @native
-def lift_off(m: Machine, v: Any) -> None:
+def lift_off(m: Machine, v: int) -> None:
     """Take away what lies loose on a voice's strings."""
     j, c = joint(m), of_voice(m, v)
     b, loose = hammers_of(island(address(m) + j.island)), j.hammers * v + c.strands.size
@@ -279,7 +279,7 @@ def lift_off(m: Machine, v: Any) -> None:
 
 
 @native
-def rest(m: Machine, v: Any) -> None:
+def rest(m: Machine, v: int) -> None:
     """Let a voice's strings sound with the others, at rest on the bridge as it moves."""
     j, c = joint(m), of_voice(m, v)
     for n in range(c.strands.size):
@@ -288,7 +288,7 @@ def rest(m: Machine, v: Any) -> None:
 
 
 @native
-def hear_first(m: Machine, v: Any) -> None:
+def hear_first(m: Machine, v: int) -> None:
     """Where a voice's strings are at pickups to begin with: on a bridge that moves also those at rest do."""
     j, c = joint(m), of_voice(m, v)
     b = hammers_of(island(address(m) + j.island))
@@ -302,7 +302,7 @@ def hear_first(m: Machine, v: Any) -> None:
 
 
 @inlined
-def at_pickup(c: Choir, p: Any) -> Any:
+def at_pickup(c: Choir, p: int) -> Any:
     """Where a voice's strings are at a pickup, all together."""
     total = 0.0
     for n in range(c.strands.size):
@@ -332,7 +332,7 @@ def hear(m: Machine, out: Any) -> None:
 
 
 @native
-def lift(m: Machine, v: Any, by: Any) -> None:
+def lift(m: Machine, v: int, by: float) -> None:
     """Raise the barriers under strings that do not touch them yet."""
     c = of_voice(m, v)
     for n in range(c.strands.size):
@@ -344,7 +344,7 @@ def lift(m: Machine, v: Any, by: Any) -> None:
 
 
 @native
-def raise_on(m: Machine, v: Any, by: Any, span: Any) -> None:
+def raise_on(m: Machine, v: int, by: Any, span: Any) -> None:
     """Have the barriers go so far within `span` steps from now on; who moves them does the work."""
     c, clock = of_voice(m, v), island(address(m) + joint(m).island).bridge.clock[0]
     for n in range(c.strands.size):
@@ -356,7 +356,7 @@ def raise_on(m: Machine, v: Any, by: Any, span: Any) -> None:
 
 
 @native
-def strike_at(m: Machine, v: Any, position: Any) -> None:
+def strike_at(m: Machine, v: int, position: float) -> None:
     """Where the next pluck meets the strings: `position` is that of the first one, the others move as far."""
     c, designed, own = of_voice(m, v), of_key(m, m.voices[v].place), m.keys[m.voices[v].place].position
     for n in range(c.strands.size):
@@ -374,7 +374,7 @@ def strike_at(m: Machine, v: Any, position: Any) -> None:
 
 
 @native
-def excite(m: Machine, v: Any, p: Any, strength: Any, length: Any) -> None:
+def excite(m: Machine, v: int, p: int, strength: float, length: float) -> None:
     """Throw the hammers, and have fingers take the strings, whose key was struck with such a strength: its pluck p.
 
     What plucks strikes the body, too, where a preset says so.
@@ -400,7 +400,7 @@ def excite(m: Machine, v: Any, p: Any, strength: Any, length: Any) -> None:
 
 
 @native
-def stay_away(s: Strand, k: Any, now: Any) -> None:
+def stay_away(s: Strand, k: int, now: Any) -> None:
     """A string that has just come is designed with its finger on it: that goes, and one that is at work does not."""
     p = s.points
     if p.state[k] == THERE and p.begin[k] == now:
@@ -431,7 +431,7 @@ def set_out(s: Strand, k: Any, begin: Any, span: Any) -> None:
 
 
 @native
-def restore(m: Machine, v: Any) -> None:
+def restore(m: Machine, v: int) -> None:
     """The design's own tension, and no damping but its own."""
     j, c = joint(m), of_voice(m, v)
     for n in range(c.strands.size):
@@ -440,7 +440,7 @@ def restore(m: Machine, v: Any) -> None:
 
 
 @native
-def retune(m: Machine, v: Any) -> None:
+def retune(m: Machine, v: int) -> None:
     """Coefficients for the voice's tension and its damping."""
     j, c, voice = joint(m), of_voice(m, v), m.voices[v]
     for n in range(c.strands.size):
@@ -448,7 +448,7 @@ def retune(m: Machine, v: Any) -> None:
 
 
 @native
-def pulled(m: Machine, v: Any, s: Strand) -> Any:
+def pulled(m: Machine, v: int, s: Strand) -> Any:
     """The tension of one of a voice's strings: as much higher than its own as the voice's is than the key's."""
     tension, key, r = m.voices[v].tension, m.keys[m.voices[v].place], s.recipe
     if tension == key.tension:
@@ -458,7 +458,7 @@ def pulled(m: Machine, v: Any, s: Strand) -> Any:
 
 
 @native
-def energy(m: Machine, v: Any) -> Any:
+def energy(m: Machine, v: int) -> tuple[float, float, float]:
     """Kinetic, potential and contact energy, J, as the bridge sees it."""
     c, kinetic, potential, contact = of_voice(m, v), 0.0, 0.0, 0.0
     for n in range(c.strands.size):

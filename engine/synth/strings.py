@@ -115,7 +115,7 @@ def placed(arena: Arena, model: int, own: KeyStrings) -> NDArray[np.int64]:
 
 
 @native
-def take_over(m: Machine, v: Any) -> None:
+def take_over(m: Machine, v: int) -> None:
     """Have a voice be a string of its key: with its own arrays, and the key's where they never change."""
     row, designed, own = m.voice_words[v], m.key_words[m.voices[v].place], m.own_words[v]
     for w in range(row.size):
@@ -142,7 +142,7 @@ def of_its_model(name: str, *more: Any, apart: bool = True) -> Any:
 
 def _either(number: int, one: Any, other: Any) -> Any:
     @native
-    def either(m: Machine, v: Any, *more: Any) -> Any:
+    def either(m: Machine, v: int, *more: Any) -> Any:
         if m.model == number:
             return one(m, v, *more)
         return other(m, v, *more)
@@ -175,7 +175,7 @@ go_on = of_its_model("go_on", apart=False)
 
 
 @native
-def refit(m: Machine, v: Any) -> None:
+def refit(m: Machine, v: int) -> None:
     """Coefficients for the voice's tension and damping: the design's own where these are the design's."""
     voice = m.voices[v]
     if voice.tension == m.keys[voice.place].tension and voice.damping == 0.0:
