@@ -120,11 +120,13 @@ def in_browser(page: Path, events: list[Event], seconds: float) -> dict[str, flo
 
     script = """async ([events, seconds, rate]) => {
       const context = new AudioContext({ sampleRate: rate, latencyHint: "interactive" });
-      let heard;
-      const load = new Promise((done) => (heard = done));
-      const told = (word, found) => word === "load" && heard(found);
+      await context.suspend(); // until it has made itself ready, while nothing is heard and so nothing breaks off
+      const hears = {};
+      const [ready, load] = ["ready", "load"].map((word) => new Promise((done) => (hears[word] = done)));
+      const told = (word, found) => hears[word]?.(found);
       const node = await jawari.instrumentNode(context, jawari.data, { events, told });
       node.connect(context.destination);
+      await ready;
       await context.resume();
       await new Promise((done) => setTimeout(done, seconds * 1e3));
       node.port.postMessage(["load"]);

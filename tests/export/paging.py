@@ -40,8 +40,9 @@ def order(*names: str, rates: tuple[float, ...] = (RATE,)) -> Export:
 def page_of(folder: Path, *names: str, rates: tuple[float, ...] = (RATE,)) -> Path:
     """The folder of an exported page, for a rate or, without, for any."""
     made = folder / "-".join([*(Path(name).stem for name in names), *map(str, rates)])
-    made.mkdir()
-    web.write(order(*names, rates=rates), made)
+    if not made.exists():
+        made.mkdir()
+        web.write(order(*names, rates=rates), made)
     return made
 
 

@@ -1,9 +1,9 @@
 // Plays what an exported page plays, in node: perform.mjs DATA.JS CODE RATE EVENTS FRAMES HOW BLOCK... > SOUND
 //
-// CODE is simd or plain; EVENTS are rows of (frame, bytes of a message), 64 bits each; HOW is exact, live, or watched:
-// live with pictures taken, which must not be heard. SOUND is the left channel, then the right one. After the blocks there
-// may be `--` and [[frame, values], ...]: where the instrument goes on in a design of these values, made as the page's
-// worker makes it.
+// CODE is simd or plain; EVENTS are rows of (frame, bytes of a message), 64 bits each; HOW is exact, live, warmed: live
+// after what a worklet plays to itself, or watched: live with pictures taken, which must not be heard. SOUND is the left
+// channel, then the right one. After the blocks there may be `--` and [[frame, values], ...]: where the instrument goes
+// on in a design of these values, made as the page's worker makes it.
 
 import { readFileSync } from "node:fs";
 import { argv, cpuUsage, stderr, stdout } from "node:process";
@@ -35,6 +35,7 @@ function perform([file, code, rate, events, frames, how, ...more]) {
   const blocks = more.includes("--") ? more.slice(0, more.indexOf("--")) : more;
   const designs = more.length > blocks.length ? JSON.parse(more.at(-1)) : [];
   const worker = designs.length ? rendererOf(file, code, Number(rate), "loaded.Loaded") : null;
+  if (how === "warmed") renderer.warm(300);
   if (how === "watched") renderer.watch(true), renderer.film(64);
   const count = Number(frames);
   const sides = [new Float32Array(count), new Float32Array(count)];

@@ -50,6 +50,17 @@ def test_so_it_does_without_vectors(name: str, folder: Path) -> None:
 
 
 @NODE
+@pytest.mark.parametrize("rates", [(RATE,), ()], ids=str)
+def test_what_a_worklet_plays_to_itself_leaves_nothing(rates: tuple[float, ...], folder: Path) -> None:
+    """Nor does the design that it goes over to meanwhile, where there are any."""
+    page, names = page_of(folder, "sitar-string", rates=rates), ("sitar-string",)
+    sound, _ = performed(page, names, "warmed", "simd", 128, frames=SHORT)
+    wanted = np.ascontiguousarray(expected("sitar-string")[:SHORT])
+    limit_block(wanted.ctypes.data, SHORT, 2)
+    assert np.array_equal(sound, wanted)
+
+
+@NODE
 def test_what_is_heard_is_limited_and_pictures_change_nothing(folder: Path) -> None:
     page, names = page_of(folder, "sitar-string"), ("sitar-string",)
     live, nothing = performed(page, names, "live", "simd", 128, frames=SHORT)
@@ -63,9 +74,9 @@ def test_what_is_heard_is_limited_and_pictures_change_nothing(folder: Path) -> N
 
 
 @NODE
-@pytest.mark.parametrize("rate", [44_100, 48_000])
-def test_at_any_rate_strings_are_designed_where_they_are_played(rate: int, folder: Path) -> None:
-    page, names = page_of(folder, "sitar-string", rates=()), ("sitar-string",)
+@pytest.mark.parametrize(("name", "rate"), [("sitar-string", 44_100), ("sitar-string", 48_000), (NETWORK, 44_100)])
+def test_at_any_rate_strings_are_designed_where_they_are_played(name: str, rate: int, folder: Path) -> None:
+    page, names = page_of(folder, name, rates=()), (name,)
     sound, _ = performed(page, names, "exact", "simd", *RAGGED, rate=rate)
     assert np.array_equal(sound, expected(*names, rate=rate))
 

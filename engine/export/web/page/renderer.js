@@ -22,6 +22,23 @@ export class Renderer extends Loaded {
     this.call.jawari_reset(this.at);
   }
 
+  // Browsers compile what is called for the first time, and make it fast once it has been called often: so many
+  // milliseconds of notes that nobody hears, and all is as it was.
+  warm(milliseconds) {
+    const sides = [new Float32Array(128), new Float32Array(128)];
+    const end = Date.now() + milliseconds;
+    for (let n = 0; Date.now() < end; n++) {
+      if (n % 4 === 0) this.send([n % 8 ? 0x80 : 0x90, 40 + ((5 * n) % 48), 100]);
+      if (n % 4 === 1) this.send([0xb0, 1, n % 128]);
+      this.run(...sides, true);
+      if (n === 64 && this.places.designs) {
+        this.design(this.spare, new Array(this.places.designs).fill(NaN));
+        this.follow();
+      }
+    }
+    this.reset();
+  }
+
   // A message for a frame from now; false if it must be sent again once some have been rendered.
   send(data, frame = 0) {
     for (let n = 0; n < 3; n++) this.bytes[n] = data[n] ?? 0;

@@ -2,6 +2,7 @@
 
 import { Renderer } from "./renderer.js";
 
+const WARM = 300; // ms, in which nothing is heard yet // ms
 const PIECE = 1 << 20; // bytes: a few tenths of a millisecond
 
 class Instrument extends AudioWorkletProcessor {
@@ -9,6 +10,7 @@ class Instrument extends AudioWorkletProcessor {
   constructor({ processorOptions: { parts, exact = false, events = [] } }) {
     super();
     this.renderer = new Renderer(parts, sampleRate);
+    if (!exact) this.renderer.warm(WARM);
     this.exact = exact;
     this.events = events;
     this.next = 0;
