@@ -58,7 +58,7 @@ def test_what_is_wrong_is_told() -> None:
     bad.buzz, bad.velocity, bad.chord, bad.click = [0.0], (20.0, 1.0), (5.0, 2.0), 9.0
     bad.energy, bad.rises, bad.same_bits = 1e-6, 1e-3, False
     conclude(bad)
-    assert len(bad.wrong) == 12
+    assert len(bad.wrong) == 13
     assert any("+19.0 cents" in line for line in bad.wrong)
     assert len(row(bad)) == len(HEAD)
 

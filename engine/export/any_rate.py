@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.aligned import LINE
-from engine.export.designs import by_rule, largest
+from engine.export.designs import Own, Target, by_rule, largest
 from engine.layout import Arena, fields_of, lay, memory, size_of
 from engine.pairs import whole
 from engine.physics import contact
@@ -156,6 +156,10 @@ class Unstrung:
         m.filter.taps[:] = 0.0
         found: NDArray[np.uint8] = memory(self.instrument.address, np.uint8, (self.instrument.nbytes,)).copy()
         return found
+
+    def targets(self, _: Own) -> list[Target]:
+        """Where that lies which has it."""
+        return [(0, self._plan)]
 
     def made(self, machine: int, bench: int) -> Numbers:
         """The record of it, where its machine and its bench lie there."""

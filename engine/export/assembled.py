@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.elementary import exp2
+from engine.export.designs import RATIOS, Own, Target, by_rule
+from engine.export.reach import Reach
 from engine.layout import Arena, Rows, fields_of, lay, rows_of, size_of
 from engine.physics.barrier import Barrier, Obstacles
 from engine.physics.designing import Bench, profile, sizes
@@ -25,9 +27,10 @@ from engine.physics.network.stranding import MOST_PLANES, BodyMode, EarRecipe, P
 from engine.physics.network.weaving import Writers, put
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.string import String
-from engine.preset.assembly import Blowing, Played, Plucking
+from engine.preset.assembly import Blowing, Course, Played, Plucking
 from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
+from engine.synth import keyed
 from engine.synth.choirs import WAYS, as_pulse, own_pitch, pitch_of
 from engine.synth.choral import (
     LATER,
@@ -64,31 +67,42 @@ class TableRows:
     answering: list[Numbers] = field(default_factory=list)
 
 
-def block_of(
-    preset: Preset, tuning: Tuning, keys: Rows[KeyRow], numbers: range, modes: int, points: int
-) -> NDArray[np.uint8]:
-    """The Bridgework of a preset, of these keys, whose strings have at most so many modes and points."""
-    made = _Assembled(preset, modes)
-    for part in made.assembly.played:
-        made.add_played(part)
-    for strung in made.assembly.sympathetic:
-        made.add_answering(strung)
-    made.add_keys(tuning, keys, numbers)
-    return made.sealed(points)
+class Assembled:
+    """The Bridgework of a preset, of these keys: its block, what room it needs, where that lies which may change."""
 
-
-class _Assembled:
-    def __init__(self, preset: Preset, modes: int) -> None:
+    def __init__(self, preset: Preset, tuning: Tuning, keys: Rows[KeyRow], numbers: range) -> None:
         assert preset.assembly is not None
         self.preset, self.assembly, self.tables = preset, preset.assembly, TableRows()
-        self._modes, self._arena, self._writers = modes, Arena(), Writers()
+        self.rooms: dict[int, int] = {}  # of rows of keys: bytes that their strings take at most
+        self.reach = Reach(preset)
+        self._arena, self._writers = Arena(), Writers()
         self._start = self._arena.room(size_of(Bridgework))
         self._loom = self._start + next(part.offset for part in fields_of(Bridgework) if part.name == ROOM)
         self._alike: dict[Any, int] = {}
+        self._benches: list[Target] = []  # by their parts
+        self._grounds: list[list[Target]] = []
+        self._add_keys(tuning, keys, numbers)
+        for part in self.assembly.played:
+            self._add_played(part)
+        for strung in self.assembly.sympathetic:
+            self._add_answering(strung)
+        self._lead = self._lay_lead()
+        self.block = self._sealed()
+
+    def targets(self, own: Own) -> list[Target]:
+        """Where that lies which has it."""
+        if own.slot in RATIOS:
+            return [(self._start, -1)]
+        if own.slot == keyed.RELEASE:
+            return [self._lead]
+        parts = [*own.played, *(range(len(self.assembly.played), len(self._benches)) if own.answering else ())]
+        if own.slot <= keyed.DAMPING:
+            return [ground for part in parts for ground in self._grounds[part]]
+        return [self._benches[part] for part in parts]
 
     # --- strings that are alike ---
 
-    def add_played(self, part: Played) -> None:
+    def _add_played(self, part: Played) -> None:
         """Strings that keys play, with what sounds them."""
         pulse, strung, of_length = as_pulse(part.exciter), part.strung, part.keys == "length"
         ports = [self._port(port, of_length) for port in strung.ports]
@@ -110,8 +124,7 @@ class _Assembled:
                     start=LATER, duration=f.duration, staying=0,
                 )
             )  # fmt: skip
-        bench, plan = self._bench(strung, pulse, of_length)
-        self._add_part(strung, ports, bench, plan, part.mono)
+        self._add_part(strung, ports, self._bench(strung, pulse, of_length, part.tuned), part.mono)
         knock = part.knock
         self.tables.played.append(
             {
@@ -129,25 +142,28 @@ class _Assembled:
         )
         self.tables.rattles += [(own.at, own.mass, own.weight, -own.gap) for own in part.rattles]
 
-    def _lead(self) -> tuple[int, int]:
+    def _lay_lead(self) -> Target:
         """What the preset's own string has, which most often is that of the first part."""
-        own, first = self.preset.problem, self.tables.parts[0]
+        own = self.preset.problem
         if own.string == self.assembly.played[0].strung.string:
-            return self._loom + first["bench"], self._loom + first["plan"]
-        return self._bench(Strung(own.string), own.excitation, False)
+            return self._benches[0]
+        return self._bench(Strung(own.string), own.excitation, False, None)
 
-    def add_answering(self, strung: Strung) -> None:
+    def _add_answering(self, strung: Strung) -> None:
         """A string that nobody plays."""
         own = strung.string
         like = replace(strung, string=replace(own, length=1.0, tension=1.0))
         if like not in self._alike:
             self._alike[like] = len(self.tables.parts)
             ports = [self._port(port, False) for port in strung.ports]
-            self._add_part(strung, ports, *self._bench(strung, Excitation(), False), False)
+            self._add_part(strung, ports, self._bench(strung, Excitation(), False, None), False)
         self.tables.answering.append((self._alike[like], own.length, own.tension))
 
-    def _add_part(self, strung: Strung, ports: list[dict[str, Any]], bench: int, plan: int, fretted: bool) -> None:
-        t = self.tables
+    def _add_part(self, strung: Strung, ports: list[dict[str, Any]], place: Target, fretted: bool) -> None:
+        t, (bench, plan) = self.tables, place
+        self._benches.append(place)
+        grounds = [port for port in ports if port["kind"] == BARRIER]
+        self._grounds.append([(self._loom + port["ground"], self._loom + port["plan"]) for port in grounds])
         t.parts.append(
             {
                 "bench": bench - self._loom,
@@ -192,11 +208,12 @@ class _Assembled:
 
     # --- benches ---
 
-    def _bench(self, strung: Strung, pulse: Excitation, of_length: bool) -> tuple[int, int]:
+    def _bench(self, strung: Strung, pulse: Excitation, of_length: bool, tuned: float | None) -> Target:
         """Of a string, and what belongs to it."""
         own, ears = strung.string, len(strung.listening)
-        shapes = sizes(self._modes, 1, ears, 1)
+        shapes = sizes(self.reach.modes, 1, ears, 1)
         taken = {name: shapes[name] for name in ("wave", "decay", "swing", "scratch", "ears", "partials")}
+        taken["scratch"] = (MOST_PLANES * (self.reach.modes + PADDING),)  # a number of each mode of all planes
         heard = np.zeros(MOST_EARS)
         heard[:ears] = [place.at / own.length for place in strung.listening]
         power = self.preset.tracking
@@ -207,13 +224,14 @@ class _Assembled:
             },
             {
                 "by_length": int(of_length), "length": own.length, "tension": own.tension, "points": -1,
+                "tuned": tuned or 0.0, "steel": int(by_rule(own)),
                 "position": pulse.position, "force": pulse.force, "duration": pulse.duration,
                 "release": self.preset.release, "ears": heard, "harder": 1.0,
                 **{f"tracking_{word}": value for word, value in vars(power).items()},
             },
         )  # fmt: skip
 
-    def _ground(self, under: Barrier | Obstacles, touch: Contact) -> tuple[int, int]:
+    def _ground(self, under: Barrier | Obstacles, touch: Contact) -> Target:
         """Of a barrier."""
         kind, origin, numbers = profile(Problem(String(1.0, 1.0, 1.0), under, touch, pickups=(Pickup(),)))
         points = len(under.positions) if isinstance(under, Obstacles) else under.points or 0
@@ -226,7 +244,7 @@ class _Assembled:
             {"surface": kind, "points": points, "stop": under.stop if isinstance(under, Barrier) else 0.0},
         )  # fmt: skip
 
-    def _laid(self, bench: dict[str, Any], plan: dict[str, Any]) -> tuple[int, int]:
+    def _laid(self, bench: dict[str, Any], plan: dict[str, Any]) -> Target:
         places = self._arena.room(size_of(Bench)), self._arena.room(size_of(Blueprint))
         for place, kind, values in zip(places, (Bench, Blueprint), (bench, plan)):
             self._writers.append(lay(self._arena, kind, place, **values))
@@ -234,7 +252,7 @@ class _Assembled:
 
     # --- keys ---
 
-    def add_keys(self, tuning: Tuning, keys: Rows[KeyRow], numbers: range) -> None:
+    def _add_keys(self, tuning: Tuning, keys: Rows[KeyRow], numbers: range) -> None:
         """Every place of each of these keys that has strings."""
         fretted = [part for part in self.assembly.played if part.mono]
         for number in numbers:
@@ -249,12 +267,13 @@ class _Assembled:
     def _add_choir(self, number: int, row: int, hz: float, parts: Sequence[Played]) -> None:
         first = len(self.tables.strings)
         for part in parts:
-            for course, _ in enumerate(part.courses):
+            for course in part.courses:
                 self._add_string(part, course, hz, self.preset.voicing.harder(number))
         self.tables.choirs.append((row, hz, first, len(self.tables.strings) - first))
+        own = [(part, self.tables.strings[first + n][1]) for n, part in enumerate(_each(parts))]
+        self.rooms[row] = self.reach.room(own)
 
-    def _add_string(self, part: Played, course: int, hz: float, harder: float) -> None:
-        own = part.courses[course]
+    def _add_string(self, part: Played, own: Course, hz: float, harder: float) -> None:
         heard = tuple(Pickup(place.at / part.strung.string.length) for place in part.strung.listening)
         asked = struck(Problem(part.strung.string, excitation=as_pulse(part.exciter), pickups=heard), harder)
         tuned = own_pitch(self.preset, part, own, asked, hz)
@@ -264,11 +283,11 @@ class _Assembled:
 
     # --- all of it ---
 
-    def sealed(self, points: int) -> NDArray[np.uint8]:
+    def _sealed(self) -> NDArray[np.uint8]:
         """The block."""
         t, body, directions = self.tables, self.assembly.body, self.assembly.body.directions
-        lead, plan = self._lead()
-        modes = MOST_PLANES * (self._modes + PADDING)
+        lead, plan = self._lead
+        modes = MOST_PLANES * (self.reach.modes + PADDING)
         loom = {
             "ways": len(directions),
             "channels": body.channels,
@@ -281,15 +300,14 @@ class _Assembled:
             "ports": _rows(PortRecipe, t.ports),
             "ears": _rows(EarRecipe, t.ears),
             **dict.fromkeys(("wave", "decay", "swing", "plane"), (modes,)),
-            **dict.fromkeys(("pointing", "base"), (max(points, 1),)),
+            **dict.fromkeys(("pointing", "base"), (max(self.reach.points, 1),)),
         }
         put(self._arena, self._writers, Bridgework, self._start, {
             ROOM: loom,
             "lead": lead - self._start,
             "plan": plan - self._start,
-            "released": self.preset.release,
             "radiates": body.radiates,
-            "apart": 1.0,
+            **dict.fromkeys(("apart", "scale", "weight", "quality"), 1.0),
             "played": _rows(PlayedRecipe, t.played),
             "rattles": _rows(RattleRecipe, t.rattles),
             "choirs": _rows(ChoirRecipe, t.choirs),
@@ -300,6 +318,11 @@ class _Assembled:
         for write in self._writers:
             write(block)
         return block
+
+
+def _each(parts: Sequence[Played]) -> list[Played]:
+    """Of each string the part that it is of."""
+    return [part for part in parts for _ in part.courses]
 
 
 def _port(**values: Any) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from engine.export.memory import (
 from engine.opened import address
 from engine.physics.designing import bench_at
 from engine.preset.arguments import HIGHEST_RATE, LOWEST_RATE
+from engine.synth.choral import alter, bridgework_at
 from engine.synth.control import begin_anew, stir
 from engine.synth.keyed import change, plan_at
 from engine.synth.memory import CHANNELS, MIXED, PARTS, UNMOVED, desk, machine
@@ -117,21 +118,23 @@ def _laid(where: Any, image: Any, number: Any, rate: Any, values: Any) -> None:
         c = h.columns[n]
         unfold(where, h.wires[c.wire if c.kind < COPY else 0], c)
     if section.rate == ANY:
-        change_all(where, image, values)
+        change_all(where, values)
         designed(where, image, rate)
         kept(where, image, number, True)
 
 
-def _change_all(where: Any, image: Any, values: Any) -> None:
+def _change_all(where: Any, values: Any) -> None:
     """Before a design: have the values at an address, if there are any, for what the presets say."""
-    h, wishes = head(image), exported(where).wishes
+    wishes = exported(where).wishes
     for n in range(wishes.size if values else 0):
         wish = wishes[n]
         value = floats(values, wish.parameter + 1)[wish.parameter]
         if abs(value) < 1e30:
-            made = h.made[wish.part]
-            bench, plan = bench_at(where + made.bench), plan_at(where + made.plan)
-            change(bench, plan, wish.what, min(max(value, wish.low), wish.high))
+            value = min(max(value, wish.low), wish.high)
+            if wish.plan:
+                change(bench_at(where + wish.bench), plan_at(where + wish.plan), wish.what, value)
+            else:
+                alter(bridgework_at(where + wish.bench), wish.what, value)
 
 
 def _designed(where: Any, image: Any, rate: Any) -> None:

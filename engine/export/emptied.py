@@ -6,6 +6,7 @@ It is laid out for the largest that any rate makes of it; what it is designed fr
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -13,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.export.any_rate import LONGEST_FILTER, Numbers, Recipes, finished
-from engine.export.assembled import block_of
+from engine.export.assembled import Assembled
+from engine.export.designs import Own, Target
 from engine.layout import fields_of, memory, seen
-from engine.physics.network.memory import Island, Strand
+from engine.physics.network.memory import Island
+from engine.physics.string import Loss
+from engine.preset.loader import Preset
 from engine.synth.instrument import Instrument
-from engine.synth.memory import Choir, Joint
+from engine.synth.memory import Joint
 from engine.synth.strings import KeyStrings
-
-SLACK = 512  # bytes by which a choir may be larger than Python lays it: what lies loose on some of its strings
 
 
 class Emptied:
@@ -32,16 +34,14 @@ class Emptied:
         rows, words = design.keys.copy(), design.strings.words.copy()
         within = _within(rows, numbers)
         words[[row for row in range(len(words)) if row not in within]] = 0
-        choirs = [seen(Choir, int(design.strings.block.ctypes.data) + int(words[row, 0])) for row in within]
-        strands = [seen(Strand, c.address + int(place)) for c in choirs for place in c.strands]  # type: ignore[attr-defined]
-        modes = max((s.bank.forward.size for s in strands), default=1)
-        points = max((s.points.psi.size for s in strands), default=1)
-        self.bench = block_of(self.preset, whole_one.tuning, rows, numbers, modes, points)
+        self._made = Assembled(self.preset, whole_one.tuning, rows, numbers)
+        self.bench = self._made.block
         rows.ready, rows.gap = 0, inf
-        words[[*within], 1] += SLACK // 8
-        block = np.concatenate([design.strings.block, np.zeros(SLACK * len(within), np.uint8)])
-        strings = KeyStrings(words, block)
-        setup = whole_one.setup
+        for row, size in self._made.rooms.items():
+            words[row, 1] = size // 8
+        lacking = max(sum(self._made.rooms.values()) - design.strings.block.size, 0)
+        strings = KeyStrings(words, np.concatenate([design.strings.block, np.zeros(lacking, np.uint8)]))
+        setup = whole_one.setup._replace(preset=_lossless(self.preset))
         if whole_one.oversample > 1:  # there is no filter then
             setup = setup._replace(sample_rate=LONGEST_FILTER)
         self.instrument = Instrument.of(setup, design._replace(keys=rows, strings=strings))
@@ -62,9 +62,21 @@ class Emptied:
             array[...] = 0
         return found
 
+    def targets(self, own: Own) -> list[Target]:
+        """Where that lies which has it."""
+        return self._made.targets(own)
+
     def made(self, machine: int, bench: int) -> Numbers:
         """The record of it, where its machine and its bench lie there."""
         return finished(self.instrument, self._book, (machine, 0, 0, bench, self.instrument.changing, self.room, 0, 0))
+
+
+def _lossless(preset: Preset) -> Preset:
+    """A preset whose answering strings have as many modes as they ever have: there is room for them."""
+    a = preset.assembly
+    assert a is not None
+    most = tuple(replace(one, string=replace(one.string, loss=Loss())) for one in a.sympathetic)
+    return replace(preset, assembly=replace(a, sympathetic=most))
 
 
 def _within(rows: Any, numbers: range) -> set[int]:

@@ -103,8 +103,11 @@ def unstrung(rack: Rack, keys: KeyRange, shown: bool, book: Recipes) -> AtRest:
     parts = [(Emptied if one.preset.assembly else Unstrung)(one, keys, book) for one in whole]
     made, benches = [one.instrument for one in parts], [one.bench for one in parts]
     blocks = [one.block() for one in parts]
-    changed = wishes(rack, designed(rack))
+    changed = wishes(rack, designed(rack), [part.targets for part in parts])
     block, changing, places = _together(rack, LONGEST_FILTER, made, [*blocks, *benches], shown, changed)
+    for wish in seen(Exported, block.ctypes.data, block).wishes:
+        wish.plan = 0 if wish.plan < 0 else wish.plan + places[len(parts) + wish.part]
+        wish.bench += places[len(parts) + wish.part]
     for part, machine, bench in zip(parts, places, places[len(parts) :]):
         book.made.append(part.made(machine, bench))
         changing[bench // 8 : (bench + part.bench.size) // 8] = False

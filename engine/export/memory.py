@@ -82,6 +82,8 @@ class Turnable:
     parameter: int
     part: int
     what: int  # of synth/keyed.py
+    bench: int  # where what it changes lies: a bench and a plan; or a Bridgework
+    plan: int
     low: float
     high: float
 

@@ -98,11 +98,11 @@ def meet_alone(c: Any, s: Any, k: Any, force: Any, out: Any) -> Any:
     for half in range(2):
         if s.owed[1] > 0:
             forget(s)
-        free, push = s.free[half, k], c.law.zero
-        if height > now or height > free or psi > c.law.zero:
-            s.push[k] = before - free
-            push, psi, lost = met(c.law, c.law.slope[k], height - now, height - before, s.push[k], psi, response)
-            touch.lost[0] += lost
+        free = s.free[half, k]
+        moved = before - free
+        s.push[k] = moved if (height > now) | (height > free) | (psi > c.law.zero) else s.push[k]
+        push, psi, lost = met(c.law, c.law.slope[k], height - now, height - before, moved, psi, response)
+        touch.lost[0] += lost
         listen(c, s, half, force[half], out[half])
         s.clock[0] += 1
         s.owed[2] = 0

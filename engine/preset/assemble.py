@@ -89,6 +89,7 @@ def _strings(scope: Scope, problem: Problem) -> Played | tuple[Strung, ...]:
         rattles,
         *_slurred(scope),
         Knock(*(scope[f"knock.{word}"] for word in ("force", "duration", "after"))) if scope.given("knock") else None,
+        scope["string.tuned"] if scope.given("string.tuned") else None,
     )
 
 

@@ -126,6 +126,7 @@ class Played:
     legato: str = OVERLAP
     finger: float = 0.5
     knock: Knock | None = None
+    tuned: float | None = None  # the pitch (Hz) that the string's tension follows from, if that was not given
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,8 @@ class Preset:
     tuned: float | None = None  # the pitch (Hz) that its string's tension follows from, if that was not given
     voicing: Voicing = field(default_factory=Voicing)  # how much harder each key is struck
     compass: tuple[int, int] | None = None  # the lowest and the highest key that it has; None: all that it plays
+    own_keys: tuple[tuple[str, ...], ...] = ()  # of each of its `strings` that is played what is not as is said for all
+    answering_keys: tuple[tuple[str, ...], ...] = ()  # and of each that answers
 
     def __repr__(self) -> str:
         s = self.problem.string
@@ -111,7 +113,8 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
     for doubt in values.doubts:
         warnings.warn(doubt, PhysicsWarning, stacklevel=3)
     assert problem is not None  # there was nothing to complain about
-    own = Scope(values, parts(values)[0])
+    scopes = [Scope(values, part) for part in parts(values)]
+    own = scopes[0]
     preset = Preset(
         name=values["name"],
         about=values["about"],
@@ -141,6 +144,8 @@ def _built(root: Node, folder: Path | None, complaints: Complaints) -> tuple[Pre
         tuned=own["string.tuned"] if own.given("string.tuned") else None,
         voicing=Voicing(values["voicing"] or ()),
         compass=values["compass"],
+        own_keys=tuple(scope.own_keys for scope in scopes if assembly and not scope.sympathetic),
+        answering_keys=tuple(scope.own_keys for scope in scopes if assembly and scope.sympathetic),
     )
     return preset, values
 

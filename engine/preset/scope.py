@@ -10,7 +10,7 @@ from engine.errors import PhysicsError
 from engine.preset.check import Values
 from engine.preset.network_keys import ANGLE, OF_A_BARRIER, OF_A_STRING
 from engine.preset.overrides import made_moot
-from engine.preset.schema import KEYS, OWN, REPEATED, plain
+from engine.preset.schema import KEYS, OWN, REPEATED, TABLE, plain
 
 T = TypeVar("T")
 
@@ -86,6 +86,14 @@ class Scope:
     def pitches(self) -> tuple[float, ...]:
         """Those of strings that nobody plays, Hz."""
         return tuple(self.values[f"{self.own}.sympathetic"]) if self.sympathetic else ()
+
+    @property
+    def own_keys(self) -> tuple[str, ...]:
+        """Those that it has of its own, so that what is said for all does not reach it."""
+        if not self.own:
+            return ()
+        names = (key.name for key in TABLE if key.name.partition(".")[0] in OWN and plain(key.name) == key.name)
+        return tuple(name for name in names if name in self._moot or self.values.given(f"{self.own}.{name}"))
 
     def attempt(self, build: Callable[[Scope], T]) -> T | None:
         """What `build` makes of the values; None, with a complaint, where the physics refuses them."""

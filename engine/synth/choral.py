@@ -20,7 +20,20 @@ from engine.physics.network.extents import Shapes, resize, spread_out, table, wi
 from engine.physics.network.memory import NOBODY, Strand, strand
 from engine.physics.network.placing import BARRIER, FINGER, is_there, seen_from
 from engine.physics.network.stranding import Loom, PartRecipe, ear_at, weave_string
-from engine.synth.keyed import SIXTY_DECIBELS, Blueprint, above, bring_to, bulges, cut, plan_at, settle_string
+from engine.synth.keyed import (
+    DETUNED,
+    QUALITY,
+    SCALE,
+    SIXTY_DECIBELS,
+    WEIGHT,
+    Blueprint,
+    above,
+    bring_to,
+    bulges,
+    cut,
+    plan_at,
+    settle_string,
+)
 from engine.synth.keys import BAND
 from engine.synth.memory import HIT, PULSES, Choir, KeyRow, Machine, choir
 
@@ -110,9 +123,11 @@ class Bridgework:
     row: KeyRow  # of whichever string is at hand
     lead: int  # the bench of the preset's own string, bytes from here,
     plan: int  # and what belongs to it
-    released: float  # s
     radiates: float  # Hz from which the body does
-    apart: float  # times that a preset's own strings of a key are apart
+    apart: float  # times what the preset says: how far apart the strings of a key are,
+    scale: float  # its body's frequencies,
+    weight: float  # masses
+    quality: float  # and qualities
     played: Rows[PlayedRecipe]
     rattles: Rows[RattleRecipe]
     choirs: Rows[ChoirRecipe]
@@ -125,6 +140,19 @@ bridgework_at = at(Bridgework)
 
 
 @native
+def alter(w: Bridgework, what: Any, value: Any) -> None:
+    """Have another value for what the preset says of all of it (keyed.change)."""
+    if what == DETUNED:
+        w.apart = value
+    elif what == SCALE:
+        w.scale = value
+    elif what == WEIGHT:
+        w.weight = value
+    elif what == QUALITY:
+        w.quality = value
+
+
+@native
 def of_part(w: Bridgework, n: Any) -> PartRecipe:
     """Strings that are alike, by their number."""
     return w.loom.parts[n]
@@ -132,7 +160,15 @@ def of_part(w: Bridgework, n: Any) -> PartRecipe:
 
 @native
 def settle_parts(w: Bridgework) -> None:
-    """What follows of every part's own string."""
+    """What follows of every part's own string, and the body as it is to be."""
+    for n in range(w.loom.body.size):
+        mode = w.loom.body[n]
+        mode.frequency, mode.mass, mode.quality = (
+            mode.frequency * w.scale,
+            mode.mass * w.weight,
+            mode.quality * w.quality,
+        )
+    w.radiates *= w.scale
     for n in range(w.loom.parts.size):
         part = of_part(w, n)
         settle_string(bench_at(address(w) + part.bench), plan_at(address(w) + part.plan))
@@ -256,7 +292,7 @@ def lead(w: Bridgework, key: KeyRow, pitch: Any) -> None:
     row, b, p = w.row, bench_at(address(w) + w.lead), plan_at(address(w) + w.plan)
     key.length, key.tension, key.stiffening = row.length, row.tension, row.stiffening
     key.force, key.duration, key.position = row.force, row.duration, row.position
-    key.release = SIXTY_DECIBELS / (w.released * power(above(b, p, pitch), p.tracking_release))
+    key.release = SIXTY_DECIBELS / (p.release * power(above(b, p, pitch), p.tracking_release))
 
 
 @native

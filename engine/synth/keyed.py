@@ -48,9 +48,15 @@ DESIGNED = (
     "excitation.force",
     "excitation.duration",
     "release",
+    # And of strings that share a bridge (choral.py), times what the preset says:
+    "courses.detuned",
+    "body.scale",
+    "body.weight",
+    "body.quality",
 )
 (
     HEIGHT, CURVATURE, HARDNESS, EXPONENT, DAMPING, STIFFNESS, S0, S1, S2, S3, POSITION, FORCE, DURATION, RELEASE,
+    DETUNED, SCALE, WEIGHT, QUALITY,
 ) = range(len(DESIGNED))  # fmt: skip
 PICKUP = 32  # and on
 

@@ -146,7 +146,7 @@ def drawn(part: Part, rate: float) -> dict[str, Any]:
     if preset.keys == "length":
         keys = design_part(part, rate, 128, None, None, None, False).machine.keys
         lengths = [round(float(length), 5) for length in keys.length]
-    own = {one.key: [one.value, *one.span] for one in owned(preset)}
+    own = {one.key: [one.value, *one.span] for one in owned(preset) if not one.played or 0 in one.played}
     return {"name": preset.name, "about": preset.about, "scene": scene(preset), "lengths": lengths, "own": own}
 
 
