@@ -23,6 +23,7 @@ from engine.synth.bank import Setup
 from engine.synth.bank import design as design_all
 from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
+from engine.synth.keys import struck
 from engine.synth.memory import FREE
 from engine.synth.mixing import play_together
 
@@ -81,7 +82,8 @@ def python(name: str, changes: dict[str, float], patched: pytest.MonkeyPatch) ->
         string = first[n].strung.string
         ears = tuple(Pickup(place.at / string.length) for place in first[n].strung.listening)
         base = Problem(string, excitation=choirs.as_pulse(first[n].exciter), pickups=ears)
-        tuned = heard(own, first[n], before, base, hz)
+        harder = own.voicing.harder(own.tuning.frequencies.index(hz))
+        tuned = heard(own, first[n], before, struck(base, harder), hz)
         if changes.get(DETUNED, 1.0) == 1.0:
             return tuned
         return choirs.pitch_of(course, hz) * (tuned / choirs.pitch_of(before, hz))
