@@ -225,7 +225,7 @@ def test_the_page_names_no_other_address(folder: Path) -> None:
     assert "connect-src" not in html  # so nobody at all may be asked
     sizes = {file.name: file.stat().st_size for file in page.iterdir() if file.name != "events"}
     assert sum(sizes.values()) < 800_000
-    assert sum(sizes.values()) - sizes["plain.js"] < 480_000  # what a browser of today fetches
+    assert sum(sizes.values()) - sizes["plain.js"] < 500_000  # what browsers of today fetch: it designs networks, too
 
 
 def test_one_file_is_the_whole_page(
