@@ -59,6 +59,10 @@ def random_preset(chance: Random) -> dict[str, Any]:
     if played.random() < 0.3:
         preset["intonation"] = played.choice(KEYS["intonation"].choices)
     preset["map"] += _later(played, "strum" in preset)
+    voiced = Random(repr(preset))
+    if voiced.random() < 0.2:
+        keys = sorted(voiced.sample(range(24, 97), voiced.randint(1, 4)))
+        preset["voicing"] = [[key_to_note(key), f"{voiced.uniform(-6.0, 6.0):.1f} dB"] for key in keys]
     return preset
 
 
