@@ -21,7 +21,7 @@ from engine.physics import contact
 from engine.physics.barrier import Barrier, Obstacles
 from engine.physics.block import MOST_AT_ONCE
 from engine.physics.block import ROWS as WORK_ROWS
-from engine.physics.designing import Bench, heard_simply, profile, sizes
+from engine.physics.designing import BAND, Bench, heard_simply, profile, sizes
 from engine.physics.hearing import on_body
 from engine.physics.modes import modes
 from engine.physics.network.parts import Against, Strung
@@ -36,7 +36,7 @@ from engine.synth import decimate
 from engine.synth.bank import FADE_TIME
 from engine.synth.instrument import Instrument
 from engine.synth.keyed import MOST_EARS, Blueprint
-from engine.synth.keys import BAND, tuned_to
+from engine.synth.keys import tuned_to
 from engine.synth.memory import KEYS
 from engine.synth.recipes import OWNED, SHAPES, WORDS
 from engine.synth.rehearsal import REHEARSAL_RATE

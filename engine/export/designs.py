@@ -17,6 +17,7 @@ from engine.export.knobs import Dial, dials
 from engine.export.memory import Turnable
 from engine.layout import Rows, rows_of
 from engine.physics.barrier import LOOKS, Barrier, Obstacles, Polynomial, enough
+from engine.physics.designing import BAND
 from engine.physics.excitation import EDGE, Excitation
 from engine.physics.network.parts import Against, Strung
 from engine.physics.problem import AT_AN_END, Problem
@@ -28,7 +29,7 @@ from engine.preset.rack import Rack
 from engine.preset.schema import KEYS, plain
 from engine.synth import keyed
 from engine.synth.keyed import DESIGNED, PICKUP
-from engine.synth.keys import BAND, reached
+from engine.synth.keys import reached
 
 Target = tuple[int, int]  # a bench and a plan, bytes from the beginning of a part's own; or a Bridgework, and -1
 WAY, FAR = 4.0, {"contact.stiffness": 100.0}  # how many times less and more

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.layout import rebuilt, rows_of, seen
+from engine.physics.designing import BAND
 from engine.physics.network.meetings import meetings
 from engine.physics.network.memory import Strand
 from engine.physics.network.parts import seen_from
@@ -24,7 +25,7 @@ from engine.preset.loader import Preset
 from engine.synth import unfolding as u
 from engine.synth.choirs import strung_for
 from engine.synth.instrument import Instrument
-from engine.synth.keys import BAND, preset_key
+from engine.synth.keys import preset_key
 from engine.synth.memory import Choir
 from engine.synth.strings import FILES, GROUPS
 from engine.synth.unfolding import Column, Wire

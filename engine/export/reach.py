@@ -10,6 +10,7 @@ from engine.errors import PhysicsError
 from engine.export.designs import Own, owned
 from engine.pairs import whole
 from engine.physics.barrier import Barrier, Polynomial, enough
+from engine.physics.designing import BAND
 from engine.physics.network.extents import STRAND, room_of
 from engine.physics.network.meetings import meetings
 from engine.physics.network.parts import Against, Strung
@@ -20,7 +21,7 @@ from engine.preset.loader import Preset
 from engine.preset.materials import tension_for
 from engine.synth import keyed
 from engine.synth.choral import CHOIR, HEAD, STEP
-from engine.synth.keys import BAND, reached
+from engine.synth.keys import reached
 from engine.synth.memory import PULSES
 from engine.vectors import PADDING
 

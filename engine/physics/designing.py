@@ -28,6 +28,8 @@ from engine.physics.rank import choose, express
 from engine.physics.string import LIMP
 from engine.vectors import PADDING
 
+BAND = 20_000.0  # Hz: modes above are not heard
+
 NOTHING, POLYNOMIAL, TABLE, POINTS = range(4)  # what is under a string
 DISPLACEMENT, VELOCITY, BRIDGE_FORCE, BODY_FORCE, AIR = range(len(PICKUP_KINDS))
 EXTENTS = 16

@@ -9,6 +9,7 @@ from math import inf, pi, sqrt
 import numpy as np
 
 from engine.machine_code import tell_if_cold
+from engine.physics.designing import BAND
 from engine.physics.network.bodies import playable
 from engine.physics.network.parts import Body, Network, Strung, seen_from
 from engine.physics.network.stepping import run
@@ -17,7 +18,6 @@ from engine.preset.assembly import Assembly
 from engine.preset.loader import Preset
 from engine.study.ensemble import ensemble
 from engine.study.played import LOUD, nearest_key
-from engine.synth.keys import BAND
 from engine.units import decay_to_t60, hz_to_key, key_to_note
 
 _STEPS = 1024  # of a call that is timed

@@ -8,13 +8,14 @@ from typing import TypedDict
 
 from engine.elementary import power
 from engine.errors import PhysicsError, PresetError, SettingError
+from engine.physics.designing import BAND
 from engine.physics.grid import grid
 from engine.physics.modes import modes
 from engine.physics.problem import Problem
 from engine.preset.arguments import whole
 from engine.preset.loader import Preset
 from engine.preset.playing import Velocity
-from engine.synth.keys import BAND, BEND_RANGE, Design, preset_key, room_to_bend
+from engine.synth.keys import BEND_RANGE, Design, preset_key, room_to_bend
 from engine.units import key_to_note, note_to_key
 
 LOUD = 100  # the velocity at which a preset's own pluck is meant

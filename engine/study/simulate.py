@@ -19,6 +19,7 @@ from engine.files.target import publish
 from engine.machine_code import tell_if_cold
 from engine.physics import contact, finite_difference, modal, two_point
 from engine.physics.barrier import Barrier, Obstacles, enough
+from engine.physics.designing import BAND
 from engine.physics.excitation import pulse
 from engine.physics.grid import grid
 from engine.physics.hearing import heard
@@ -33,7 +34,7 @@ from engine.study.ensemble import ensemble
 from engine.study.played import LOUD, WantedNote, difference, key_of, nearest_key, played, struck, usual
 from engine.study.together import SCHEME, EnsembleOrder, EnsembleSimulation, perform_ensemble
 from engine.synth.budget import metered_time, piece
-from engine.synth.keys import BAND, Design
+from engine.synth.keys import Design
 
 Shape = Callable[[Array], Array]
 MOST_STEPS = 50_000_000

@@ -14,6 +14,7 @@ from engine.elementary import exp2, sin
 from engine.errors import PhysicsError
 from engine.layout import Arena, lay, size_of
 from engine.physics import modal
+from engine.physics.designing import BAND
 from engine.physics.excitation import EDGE, Excitation
 from engine.physics.network.bodies import playable
 from engine.physics.network.hanging import hang
@@ -32,7 +33,7 @@ from engine.preset.playing import HEARD, Tracking
 from engine.preset.tuning import Tuning
 from engine.synth import intonation
 from engine.synth.choral import CALMED, LATER, SLOWEST, SWIFTEST, THROWN
-from engine.synth.keys import BAND, Retuned, cut, go_on, known, of_key, reached, struck
+from engine.synth.keys import Retuned, cut, go_on, known, of_key, reached, struck
 from engine.synth.memory import HIT, PULSED, PULSES, TAKEN, Choir
 from engine.synth.network_string import MOST_COURSES, ChoirDesign
 from engine.synth.rehearsal import REHEARSAL_RATE

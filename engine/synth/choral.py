@@ -15,7 +15,7 @@ from engine.compiled import integers, native
 from engine.elementary import exp2, power
 from engine.layout import Rows, record, size_of
 from engine.opened import address, at
-from engine.physics.designing import Bench, bench_at
+from engine.physics.designing import BAND, Bench, bench_at
 from engine.physics.network.extents import Shapes, resize, spread_out, table, widen
 from engine.physics.network.memory import NOBODY, Strand, strand
 from engine.physics.network.placing import BARRIER, FINGER, is_there, seen_from
@@ -34,7 +34,6 @@ from engine.synth.keyed import (
     plan_at,
     settle_string,
 )
-from engine.synth.keys import BAND
 from engine.synth.memory import HIT, PULSES, Choir, KeyRow, Machine, choir
 
 LATER = 1e12  # s: when a damper comes that nobody lets down

@@ -15,14 +15,13 @@ from engine.elementary import tan
 from engine.lanes import LANES, TOGETHER
 from engine.layout import fields_of, size_of
 from engine.opened import address
-from engine.physics.designing import bench_at
+from engine.physics.designing import BAND, bench_at
 from engine.physics.network.bodies import ROOM
 from engine.physics.network.extents import BANK, padded, resize, table, widen
 from engine.physics.network.memory import Bridge, Flock, Resonators, Strand, island, strand
 from engine.physics.network.stranding import PartRecipe, answer, fill_bank, find_planes, weave_string
 from engine.synth.choral import STEP, AnsweringRecipe, Bridgework, clear, ground, of_part
 from engine.synth.keyed import plan_at
-from engine.synth.keys import BAND
 from engine.synth.memory import Machine, joint_at
 
 BANKED = table(Resonators, BANK)

@@ -12,6 +12,7 @@ from engine.elementary import exp2, power
 from engine.errors import PhysicsError
 from engine.physics import finite_difference, grid, modal
 from engine.physics.barrier import Barrier, Obstacles
+from engine.physics.designing import BAND
 from engine.physics.dispersion import REACH
 from engine.physics.excitation import EDGE, Excitation
 from engine.physics.losses import backward_loss
@@ -25,7 +26,6 @@ from engine.synth.intonation import own_pitch
 from engine.synth.keyed import LONGEST, SHORTEST, STRONGEST
 from engine.synth.rehearsal import REHEARSAL_RATE
 
-BAND = 20_000.0  # Hz: modes above are not heard
 BEND_RANGE = 2.0  # semitones up for which a grid stays stable
 BENT = exp2(BEND_RANGE / 6.0)  # times its tension
 SAME = Tracking(0.0, 0.0, 0.0, 0.0)  # every key is plucked like the string itself

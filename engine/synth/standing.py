@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.layout import Arena, Rows, lay, rows_of, seen, size_of
+from engine.physics.designing import BAND
 from engine.physics.network.bodies import playable
 from engine.physics.network.gathering import gather
 from engine.physics.network.memory import GONE, NOBODY, Island
@@ -15,7 +16,6 @@ from engine.physics.network.parts import Body, Hammer, Strung
 from engine.physics.network.weaving import Writers, put, standing
 from engine.preset.assembly import MANNERS, Assembly
 from engine.preset.loader import Preset
-from engine.synth.keys import BAND
 from engine.synth.memory import KEYS, TO_BODY, TO_FORCE, TO_STRINGS, Choir, Ear, Fingerboard, Joint, KeyRow
 from engine.synth.rehearsal import ears
 from engine.synth.strings import KeyStrings

@@ -16,6 +16,7 @@ from synth.playing import GRID, PLAIN, RATE, cents, instrument, on, pitch, raw
 
 from engine.physics import finite_difference, modal
 from engine.physics.barrier import Barrier, Obstacles, Polynomial, Table
+from engine.physics.designing import BAND
 from engine.physics.dispersion import courant
 from engine.physics.finite_difference import Design
 from engine.physics.grid import MARGIN
@@ -25,7 +26,7 @@ from engine.physics.string import Array
 from engine.preset.loader import load_preset
 from engine.preset.tuning import Tuning, load_tuning
 from engine.synth.instrument import Instrument
-from engine.synth.keys import BAND, TunedKey, design_key, highest_tension
+from engine.synth.keys import TunedKey, design_key, highest_tension
 
 COMPASS = range(24, 97)  # C1 to C7
 
