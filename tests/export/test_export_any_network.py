@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from export.exporting import NEEDED, Opened, music
-from export.test_export_any_rate import machine_of
+from export.redesigned import machine_of, plays_the_same_also_after_a_reset
 from synth.assemblies import PLAYED
 
 from engine.export import any_rate, image
@@ -94,23 +94,7 @@ class TestWithCode:
         made, wanted = Opened(folder, image_of(name), rate), Instrument(preset(name), rate)
         events = [event for event in music(FRAMES) if event[0] < FRAMES]
         events = sorted([*events, (0, [0x90, 54, 100]), (900, [0x90, 57, 80])], key=lambda event: event[0])
-        expected = np.zeros((FRAMES, 2), np.float32)
-        at = 0
-        for sample, data in events:
-            wanted.run(expected[at:sample])
-            at = sample
-            assert wanted.schedule(sample, data)
-        wanted.run(expected[at:])
-        assert np.abs(expected).max() > 1e-4
-        for _ in range(2):
-            sound, now = [], 0
-            for sample, data in events:
-                sound.append(made.run(sample - now))
-                now = sample
-                assert made.send(0, *data) == 1
-            sound.append(made.run(FRAMES - now))
-            assert np.array_equal(np.concatenate(sound), expected)
-            made.code.jawari_reset(made.at)
+        plays_the_same_also_after_a_reset(made, wanted, events, FRAMES, 1e-4)
 
 
 def test_they_are_small() -> None:

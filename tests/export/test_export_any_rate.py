@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 from export.exporting import NEEDED, Opened, music
+from export.redesigned import machine_of, plays_the_same_also_after_a_reset
 
 from engine import cli
 from engine.export import any_rate, image
-from engine.export.memory import OTHER_RATE, Exported
-from engine.layout import rebuilt, seen
+from engine.export.memory import OTHER_RATE
+from engine.layout import rebuilt
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import bank
 from engine.synth import decimate
 from engine.synth.ensemble import Ensemble, design_part
 from engine.synth.instrument import Instrument
-from engine.synth.memory import Desk, Machine
 from engine.synth.strings import GROUPS
 
 STRING: dict[str, Any] = {
@@ -93,12 +93,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("any-rate")
 
 
-def machine_of(made: Opened, part: int = 0) -> Machine:
-    """The memory of an instrument that was opened."""
-    front = seen(Exported, made.at)
-    return seen(Machine, int(seen(Desk, made.at + int(front.desk)).parts[part].machine))
-
-
 def same_keys(here: Any, there: Any) -> None:
     """Each number of every string of one machine is the other's."""
     assert np.array_equal(here.keys.ready, there.keys.ready)
@@ -140,23 +134,7 @@ class TestWithCode:
     def test_it_plays_the_same_bits_also_after_a_reset(self, name: str, rate: float, folder: Path) -> None:
         made, wanted = Opened(folder, image_of(name), rate), Instrument(preset(name), rate)
         events = [event for event in music(FRAMES) if event[0] < FRAMES]
-        expected = np.zeros((FRAMES, 2), np.float32)
-        at = 0
-        for sample, data in events:
-            wanted.run(expected[at:sample])
-            at = sample
-            assert wanted.schedule(sample, data)
-        wanted.run(expected[at:])
-        assert np.abs(expected).max() > 1e-3
-        for _ in range(2):
-            sound, now = [], 0
-            for sample, data in events:
-                sound.append(made.run(sample - now))
-                now = sample
-                assert made.send(0, *data) == 1
-            sound.append(made.run(FRAMES - now))
-            assert np.array_equal(np.concatenate(sound), expected)
-            made.code.jawari_reset(made.at)
+        plays_the_same_also_after_a_reset(made, wanted, events, FRAMES, 1e-3)
 
     def test_several_are_heard_together(self, folder: Path) -> None:
         """One filters and so is late, the other waits for it."""

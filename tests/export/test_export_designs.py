@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from export.exporting import NEEDED, RATE, Opened
-from export.test_export_any_rate import OWN, machine_of, same_keys
+from export.redesigned import beyond_their_range_at_its_end, goes_on_as_in_live_play, machine_of, told
+from export.test_export_any_rate import OWN, same_keys
 
-from engine import messages as midi
 from engine.export import designs, image
 from engine.physics import contact
 from engine.preset.loader import Preset, load_preset
@@ -21,11 +21,8 @@ from engine.preset.schema import plain
 from engine.synth import keyed, keys
 from engine.synth.bank import Setup
 from engine.synth.bank import design as design_all
-from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
 from engine.synth.memory import FREE, KEYS
-from engine.synth.mixing import play_together
-from engine.synth.routing import hand_on
 
 BLOCK = 128
 # A preset with other values, each over its shipped or own ones: every key that an instrument is designed for.
@@ -54,11 +51,7 @@ def image_of(name: str) -> bytes:
 
 def values(name: str, changes: dict[str, float]) -> list[float]:
     """By their numbers; of all others none."""
-    numbers = {dial.key: dial.number for dial in designs.designed(bank([base(name)]))}
-    told = [float("nan")] * len(numbers)
-    for key, value in changes.items():
-        told[numbers[key]] = value
-    return told
+    return told(base(name), changes)
 
 
 @cache
@@ -98,55 +91,14 @@ class TestWithCode:
         same_keys(machine_of(made), wanted.machine)
 
     def test_values_beyond_their_range_are_at_its_end(self, folder: Path) -> None:
-        dials = designs.designed(bank([base("sitar-string")]))
-        for ends in ([dial.low for dial in dials], [dial.high for dial in dials]):
-            sounds = []
-            for beyond in (1.0, 1e6):
-                told = [own.own + beyond * (end - own.own) for own, end in zip(dials, ends)]
-                made = Opened(folder, image_of("sitar-string"), RATE, told)
-                made.send(0, 0x90, 54, 100)
-                sounds.append(made.run(2000))
-            assert np.isfinite(sounds[0]).all()
-            assert np.array_equal(*sounds)
+        beyond_their_range_at_its_end(folder, base("sitar-string"), 54)
 
     @pytest.mark.parametrize(("name", "changes"), [CHANGED[0], CHANGED[4]], ids=str)
     def test_what_sounds_goes_on_as_in_live_play(
         self, name: str, changes: dict[str, float], folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The same bits: strings that ring, the wheel where it was, notes that end or begin in that very block."""
         old, new = Opened(folder, image_of(name)), Opened(folder, image_of(name), RATE, values(name, changes))
-        seats, first = (
-            Seats(2, 64),
-            Instrument.of(Instrument(base(name), RATE).setup, Instrument(base(name), RATE).design),
-        )
-        seats = Seats(2, first.latency)
-        seats.put_on(0, first, on_all_channels=True)
-        before = [(0, 0x90, 50, 100), (40, 0x90, 57, 90), (300, 0xB0, 1, 70), (500, 0xE0, 0, 80)]
-        after = [(5, 0x80, 57, 40), (9, 0x90, 62, 110), (9, 0xB0, 1, 20), (400, 0x90, 50, 60)]
-        sounds: list[list[Any]] = [[], []]
-        played = old
-        for n, block in enumerate(range(0, 60 * BLOCK, BLOCK)):
-            if n == 30:
-                seats.put_on(1, python(name, changes, monkeypatch), on_all_channels=True, heir=1)
-                play_together(seats.address, 0, 0)
-                assert new.code.jawari_alone(new.at) == 1
-                assert new.code.jawari_follow(new.at, old.at) == 1
-                assert new.code.jawari_alone(new.at) == 0
-                played = new
-            start = 0 if n < 30 else 30 * BLOCK
-            for at, *data in before if n < 30 else after:
-                if block <= start + at < block + BLOCK:
-                    played.send(start + at - block, *data)
-                    assert sent(seats, start + at, data)
-            out = np.zeros((BLOCK, 2), np.float32)
-            play_together(seats.address, BLOCK, out.ctypes.data)
-            sounds[0].append(out)
-            sounds[1].append(played.run(BLOCK))
-        wanted, heard = map(np.concatenate, sounds)
-        assert np.abs(wanted).max() > 1e-3
-        assert np.array_equal(heard, wanted)
-        assert new.code.jawari_alone(new.at) == 1  # the old one is as good as gone
-        assert all(voice.state == FREE for voice in machine_of(old).voices)
+        goes_on_as_in_live_play(old, new, Instrument(base(name), RATE), python(name, changes, monkeypatch), 1e-3)
 
     @pytest.mark.parametrize("place", [0, 1])
     def test_a_part_of_a_rack_goes_on_as_it_does_by_itself(self, place: int, folder: Path) -> None:
@@ -205,11 +157,6 @@ class TestWithCode:
         made[2].code.jawari_reset(made[2].at)  # nothing of it is left then
         assert made[2].code.jawari_alone(made[2].at) == 1
         assert not made[2].run(500).any()
-
-
-def sent(seats: Seats, sample: int, data: list[int]) -> bool:
-    """To Python's ensemble."""
-    return bool(hand_on(seats.address, sample, midi.packed(*data)))
 
 
 def test_what_can_be_changed_is_the_schemas(folder: Path) -> None:

@@ -7,12 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from export.exporting import NEEDED, RATE, Opened
+from export.redesigned import beyond_their_range_at_its_end, goes_on_as_in_live_play, machine_of, told
 from export.test_export_any_network import image_of, preset, same_network
-from export.test_export_any_rate import machine_of
-from export.test_export_designs import sent
 
 from engine.export import designs
 from engine.physics.problem import Pickup, Problem
@@ -21,11 +19,8 @@ from engine.preset.rack import bank
 from engine.synth import choirs
 from engine.synth.bank import Setup
 from engine.synth.bank import design as design_all
-from engine.synth.ensemble import Seats
 from engine.synth.instrument import Instrument
 from engine.synth.keys import struck
-from engine.synth.memory import FREE
-from engine.synth.mixing import play_together
 
 BLOCK = 128
 DETUNED, SCALE, WEIGHT, QUALITY = RATIOS = ("courses.detuned", "body.scale", "body.weight", "body.quality")
@@ -40,11 +35,7 @@ CHANGED: list[tuple[str, dict[str, float]]] = [
 
 def values(name: str, changes: dict[str, float]) -> list[float]:
     """By their numbers; of all others none."""
-    numbers = {dial.key: dial.number for dial in designs.designed(bank([preset(name)]))}
-    told = [float("nan")] * len(numbers)
-    for key, value in changes.items():
-        told[numbers[key]] = value
-    return told
+    return told(preset(name), changes)
 
 
 def with_ratios(found: Preset, changes: dict[str, float]) -> Preset:
@@ -112,52 +103,14 @@ class TestWithCode:
 
     @pytest.mark.parametrize("name", ["sitar", "piano"])
     def test_values_beyond_their_range_are_at_its_end(self, name: str, folder: Path) -> None:
-        dials = designs.designed(bank([preset(name)]))
-        for ends in ([dial.low for dial in dials], [dial.high for dial in dials]):
-            sounds = []
-            for beyond in (1.0, 1e6):
-                told = [own.own + beyond * (end - own.own) for own, end in zip(dials, ends)]
-                made = Opened(folder, image_of(name), RATE, told)
-                assert machine_of(made).keys.ready.sum() == Instrument(preset(name), RATE).machine.keys.ready.sum()
-                made.send(0, 0x90, 60, 100)
-                sounds.append(made.run(2000))
-            assert np.isfinite(sounds[0]).all()
-            assert np.array_equal(*sounds)
+        beyond_their_range_at_its_end(folder, preset(name), 60)
 
     @pytest.mark.parametrize(("name", "changes"), [CHANGED[1], CHANGED[3]], ids=str)
     def test_what_sounds_goes_on_as_in_live_play(
         self, name: str, changes: dict[str, float], folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The same bits: strings that ring, the wheel where it was, notes that end or begin in that very block."""
         old, new = Opened(folder, image_of(name)), Opened(folder, image_of(name), RATE, values(name, changes))
-        first = Instrument(preset(name), RATE)
-        seats = Seats(2, first.latency)
-        seats.put_on(0, first, on_all_channels=True)
-        before = [(0, 0x90, 50, 100), (40, 0x90, 57, 90), (300, 0xB0, 1, 70), (500, 0xE0, 0, 80)]
-        after = [(5, 0x80, 57, 40), (9, 0x90, 62, 110), (9, 0xB0, 1, 20), (400, 0x90, 50, 60)]
-        sounds: list[list[Any]] = [[], []]
-        played = old
-        for n, block in enumerate(range(0, 60 * BLOCK, BLOCK)):
-            if n == 30:
-                seats.put_on(1, python(name, changes, monkeypatch), on_all_channels=True, heir=1)
-                play_together(seats.address, 0, 0)
-                assert new.code.jawari_follow(new.at, old.at) == 1
-                assert new.code.jawari_alone(new.at) == 0
-                played = new
-            start = 0 if n < 30 else 30 * BLOCK
-            for at, *data in before if n < 30 else after:
-                if block <= start + at < block + BLOCK:
-                    played.send(start + at - block, *data)
-                    assert sent(seats, start + at, data)
-            out = np.zeros((BLOCK, 2), np.float32)
-            play_together(seats.address, BLOCK, out.ctypes.data)
-            sounds[0].append(out)
-            sounds[1].append(played.run(BLOCK))
-        wanted, heard = map(np.concatenate, sounds)
-        assert np.abs(wanted).max() > 1e-4
-        assert np.array_equal(heard, wanted)
-        assert new.code.jawari_alone(new.at) == 1  # the old one is as good as gone
-        assert all(voice.state == FREE for voice in machine_of(old).voices)
+        goes_on_as_in_live_play(old, new, Instrument(preset(name), RATE), python(name, changes, monkeypatch), 1e-4)
 
 
 def test_what_is_said_for_all_is_of_those_that_say_nothing_else() -> None:
