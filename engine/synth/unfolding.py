@@ -14,8 +14,9 @@ from engine.compiled import called_by_python, copy, floats, native
 from engine.elementary import cos, exp, sin
 from engine.layout import record
 from engine.opened import at
+from engine.physics.network import stranding
 from engine.physics.network.memory import Strand, strand
-from engine.physics.responses import answer_forces, answer_rows
+from engine.physics.responses import answer_forces
 from engine.synth import modal_string
 from engine.synth.memory import Machine, machine
 
@@ -153,13 +154,7 @@ def answer(m: Machine, key: Any) -> None:
 @native
 def answer_linked(s: Strand) -> None:
     """Those of a string on a bridge."""
-    b, ahead, scratch = s.bank, s.recipe.gain, s.recipe.scratch
-    answer_rows(b.rows, b.spread, b.response, scratch)
-    for i in range(ahead.size):
-        ahead[i] = b.spread[i] * b.forward[i]
-    answer_rows(b.rows, ahead, b.ahead, scratch)
-    for i in range(ahead.size):
-        ahead[i] = scratch[i] = 0.0
+    stranding.answer(s.bank, s.recipe.gain, s.recipe.scratch)
 
 
 @called_by_python
