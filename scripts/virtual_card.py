@@ -22,7 +22,8 @@ from pathlib import Path
 if sys.platform != "win32":
     import fcntl
 
-WITHIN = 10.0  # s, for whatever ought to happen at once
+WITHIN = 60.0  # s, for whatever ought to happen at once, on a machine that does much else
+HANGS = 10.0  # s after which a server that does not answer is given up
 PATIENCE = 90.0  # s in which one of JACK's eight places becomes free
 FULL = "Too many servers"
 REGISTRY = Path("/dev/shm/jack-shm-registry")  # which servers have a place
@@ -133,7 +134,7 @@ class Server:
 
     def ports(self) -> list[str]:
         """Everything that can be connected."""
-        listed = subprocess.run(("jack_lsp",), env=self.environment, capture_output=True, text=True, timeout=WITHIN)
+        listed = subprocess.run(("jack_lsp",), env=self.environment, capture_output=True, text=True, timeout=HANGS)
         return listed.stdout.split()
 
     @contextmanager

@@ -27,7 +27,7 @@ COLD = "jawari: compiling for this machine, once; up to 30 seconds\n"  # said by
 
 def jawari(*words: str, **how: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "engine.cli", *words]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, **how)  # type: ignore[call-overload, no-any-return]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300, **how)  # type: ignore[call-overload, no-any-return]
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -326,7 +326,7 @@ def test_an_interrupt_is_130_and_leaves_no_file(tmp_path: Path) -> None:
     assert process.stdout.readline() == "running\n"
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=300)
     assert (process.returncode, err.replace(COLD, "")) == (130, "jawari: interrupted\n")
     assert list(tmp_path.iterdir()) == []
 
@@ -374,7 +374,7 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
     assert process.stderr is not None
     process.stdout.close()
     assert process.stderr.read().replace(COLD, "") == ""
-    assert process.wait(timeout=30) == 1
+    assert process.wait(timeout=300) == 1
 
 
 def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

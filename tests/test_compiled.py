@@ -224,7 +224,7 @@ def test_compiled_kernels_do_what_their_python_says(tmp_path: Path) -> None:
         [sys.executable, "-c", program, str(Path(__file__).parent), str(file)],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         check=True,
-        timeout=60,
+        timeout=300,
     )
     interpreted = np.load(file)
     for name, value in small_runs().items():

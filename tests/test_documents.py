@@ -459,7 +459,7 @@ def test_a_contact_sheet_comes_out_again(tmp_path: Path) -> None:
     import matplotlib.image
 
     command = [sys.executable, ROOT / "scripts" / "make_sheets.py", "plain", "--out", tmp_path]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
     shown = ROOT / "scripts" / "pictures" / "sheets" / "plain.png"
     old, new = (matplotlib.image.imread(file)[..., :3] for file in (shown, tmp_path / "plain.png"))
     assert old.shape == new.shape
@@ -481,5 +481,5 @@ def test_pictures_are_small_and_come_out_again(picture: str, tmp_path: Path, pic
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pictures")
     command = [sys.executable, ROOT / "scripts" / "make_pictures.py", "--out", folder]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
     return folder

@@ -225,7 +225,7 @@ def built(kind: str, folder: Path, tree: Path = ROOT) -> Path:
     pytest.importorskip("hatchling", reason="hatchling is not installed")
     command = [sys.executable, "-c", BUILD, kind, str(folder)]
     around = {**os.environ, "JAWARI_WHEEL": ""}
-    done = subprocess.run(command, cwd=tree, env=around, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=tree, env=around, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return folder / done.stdout.strip()
 
@@ -255,7 +255,7 @@ def test_where_nothing_can_be_compiled_the_wheel_is_whole_and_says_so(tmp_path: 
     pytest.importorskip("hatchling", reason="hatchling is not installed")
     program = BUILD.replace("import sys,", "import os, sys; os.environ['JAWARI_WHEEL'] = 'z80'; import")
     command = [sys.executable, "-c", program, "wheel", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert "brings no machine code along" in done.stdout + done.stderr
     assert "JAWARI_CPU = z80" in done.stdout + done.stderr

@@ -43,7 +43,7 @@ def said(folder: Path, *arguments: str, **environment: str) -> tuple[int, str]:
         env={**kept, "PYTHONPATH": str(ROOT), "JACK_NO_START_SERVER": "1", **environment},
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     return done.returncode, (done.stdout + done.stderr).decode("utf-8", "strict")

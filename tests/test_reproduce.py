@@ -16,7 +16,7 @@ SCRIPT = Path(__file__).parent.parent / "scripts" / "reproduce.py"
 
 
 def reproduce(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, timeout=120)
+    return subprocess.run([sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, timeout=300)
 
 
 @pytest.fixture

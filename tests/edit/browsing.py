@@ -33,7 +33,7 @@ def ready(page: Any) -> None:
     until(lambda: page.locator("#name").inner_text() not in ("", "…"), "the page shows no preset")
 
 
-def until(what: Callable[[], object], why: str, within: float = 15.0) -> None:
+def until(what: Callable[[], object], why: str, within: float = 60.0) -> None:
     wait_for(what, why, within)
 
 

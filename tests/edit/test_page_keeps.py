@@ -187,5 +187,5 @@ with sync_playwright() as p:
     }})''', {program.token!r}))
     browser.close()
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=300)
     assert done.stdout.splitlines() == ["403 this page answers to its own address only", "refused"], done.stderr

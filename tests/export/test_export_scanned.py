@@ -20,7 +20,7 @@ pytestmark = [*NEEDED, NONE]
 def test_qtractor_finds_an_instrument(names: tuple[str, ...], tmp_path: Path) -> None:
     library = plugin(tmp_path, *names)
     told = f"CLAP:{library}\n"
-    done = subprocess.run([str(SCANNER)], input=told, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([str(SCANNER)], input=told, capture_output=True, text=True, check=True, timeout=300)
     kind, name, sounds, notes, parameters, *_, where, _, _ = done.stdout.strip().split("|")
     assert (kind, name, where) == ("CLAP", rack(*names).name, str(library))
     assert (sounds, notes) == ("0:2", "1:0")  # what comes in and goes out

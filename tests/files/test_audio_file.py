@@ -336,7 +336,7 @@ def test_a_disk_full_of_sound_that_waits_is_told_too(tmp_path: Path) -> None:
 
 def full_disk(folder: Path, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     program = [sys.executable, "-c", textwrap.dedent(FULL_DISK), str(folder / name), *arguments]
-    return subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(program, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_impossible_places_are_refused_in_a_line(tmp_path: Path) -> None:

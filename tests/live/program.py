@@ -67,7 +67,7 @@ class Program:
 
     def ends_well(self) -> None:
         """It has come to its end by itself, and nothing was on its standard error."""
-        _, errors = self._process.communicate(timeout=60)
+        _, errors = self._process.communicate(timeout=300)
         assert (self._process.returncode, errors) == (0, "")
 
     def end(self) -> None:

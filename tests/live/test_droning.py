@@ -225,7 +225,7 @@ def test_the_program_plays_it_and_a_take_has_it_on_its_samples(tmp_path: Path) -
         env={**os.environ, "PYTHONPATH": paths},
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -217,7 +217,11 @@ def test_devices_lists_cards_and_inputs(server: Server) -> None:
     environment = {**server.environment, "PYTHONPATH": str(ROOT), "MIDO_BACKEND": "mido.backends.rtmidi/UNIX_JACK"}
     with Sender("keyboard"):
         listed = subprocess.run(
-            [sys.executable, "-m", "engine.cli", "devices"], env=environment, capture_output=True, text=True, timeout=60
+            [sys.executable, "-m", "engine.cli", "devices"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
         )
     assert listed.returncode == 0
     assert re.search(r"\* +0 +system \(JACK", listed.stdout)
@@ -244,7 +248,7 @@ def test_the_live_stream_can_be_profiled(server: Server, tmp_path: Path) -> None
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert run.returncode == 0, run.stderr
     report = json.loads((tmp_path / "live.json").read_text(encoding="utf-8"))

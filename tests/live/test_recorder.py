@@ -359,7 +359,7 @@ def test_every_signal_that_ends_a_session_ends_it_well(name: str, folder: Path) 
     wait_for(played(folder, 200_000), "nothing was recorded", 120)
     process.send_signal(getattr(signal, name))
     process.send_signal(signal.SIGHUP)  # a terminal that closes sends more than one
-    out, errors = process.communicate(timeout=60)
+    out, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     assert b"wrote take.mid" in out
     assert plain(folder) == ["heard", "take.mid", "take.wav"]
@@ -383,7 +383,7 @@ def test_output_that_nobody_takes_ends_nothing(shell: str, code: int | None, fol
     if "full" in shell and not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full here")
     process = play(folder, *BOTH, "--seconds", "2", shell=shell)
-    process.communicate(timeout=120)
+    process.communicate(timeout=300)
     if code is not None:
         assert process.returncode == code
     assert plain(folder) == ["take.mid", "take.wav"]
@@ -402,7 +402,7 @@ def test_killed_at_once_and_recovered_by_the_next(folder: Path) -> None:
     assert plain(folder) == ["heard", "take.mid.unfinished", "take.wav.unfinished"]
     heard.rename(folder / "before")
     process = play(folder, *BOTH, "--seconds", "0.3")
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=300)
     said = errors.decode().splitlines()
     assert sum("a session broke off" in line for line in said) == 2, said
     assert plain(folder) == ["before", "take-recovered.mid", "take-recovered.wav", "take.mid", "take.wav"]

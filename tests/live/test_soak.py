@@ -33,7 +33,7 @@ def test_some_seconds_are_sound(tmp_path: Path) -> None:
                 env=server.environment,
                 capture_output=True,
                 text=True,
-                timeout=90,
+                timeout=300,
             )
             blocks = json.loads((tmp_path / "soak.json").read_text())["blocks"]
             if blocks > ASKED:

@@ -48,6 +48,6 @@ def test_four_threads_in_each_of_four_processes_play_as_one_alone() -> None:
         assert audio.any()
         expected += [f"{name} {hashlib.sha256(audio.tobytes()).hexdigest()}"] * 2
     for process in processes:
-        out, _ = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=300)
         assert process.returncode == 0
         assert out.splitlines() == expected

@@ -180,7 +180,7 @@ def test_an_interrupt_ends_all_and_leaves_nothing(tmp_path: Path, options: str, 
             time.sleep(0.05)
         assert running.poll() is None
         (os.killpg if everybody else os.kill)(running.pid, signal.SIGINT)
-        out, error = running.communicate(timeout=60)
+        out, error = running.communicate(timeout=300)
     finally:
         if running.poll() is None:
             os.killpg(running.pid, signal.SIGKILL)

@@ -236,7 +236,7 @@ def test_a_render_that_is_stopped_at_random_leaves_old_or_new(seed: int, tmp_pat
     time.sleep(random.Random(seed).uniform(0.0, 0.4))
     if running.poll() is None:
         os.killpg(running.pid, number)
-    out, error = running.communicate(timeout=60)
+    out, error = running.communicate(timeout=300)
     said = [line for line in error.splitlines() if "compiling for this machine" not in line]
     if running.returncode == 0:
         assert (out.startswith("wrote a.wav: 20.00 s"), said) == (True, [])
@@ -313,7 +313,7 @@ def test_two_processes_of_one_name_do_not_mix(tmp_path: Path) -> None:
         for length in (5, 6)
     ]  # fmt: skip
     for one in both:
-        one.communicate(timeout=60)
+        one.communicate(timeout=300)
         assert one.returncode == 0
     audio, _ = soundfile.read(tmp_path / "a.wav")
     assert len(audio) in (5 * 48_000, 6 * 48_000)

@@ -222,7 +222,7 @@ def test_one_row_is_all_that_a_further_one_takes(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONIOENCODING": "utf-8", "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

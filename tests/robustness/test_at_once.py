@@ -85,6 +85,6 @@ def test_four_threads_in_each_of_four_processes_design_and_play_as_one_alone() -
     processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     assert [f"{name} {found}" for name, found in zip(PRESETS, all_at_once())] == alone
     for process in processes:
-        out, _ = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=300)
         assert process.returncode == 0
         assert out.splitlines() == alone

@@ -97,7 +97,7 @@ def test_nothing_runs_and_nothing_outside_is_opened(folder: Path) -> None:
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -39,7 +39,7 @@ def test_the_script_counts_and_repeats(tmp_path: Path) -> None:
     report = tmp_path / "figures.json"
     kinds = ["--presets", "3", "--rates", "3", "--files", "8", "--midi", "8", "--replay", "files:7:1"]
     command = [sys.executable, SCRIPT, *kinds, "--seed", "7", "--json", report]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     figures = json.loads(report.read_text())
     assert {kind: told["cases"] for kind, told in figures.items()} == {"presets": 3, "rates": 3, "files": 9, "midi": 8}
@@ -55,7 +55,7 @@ def test_a_case_that_never_ends_is_ended_by_the_system_and_told_of() -> None:
     spin = "from robustness_parts import workers\nworkers.LONGEST = 1\nworkers.limit_time()\nwhile True: pass"
     places = os.pathsep.join((str(SCRIPT.parents[1]), str(SCRIPT.parents[1] / "tests")))
     command, environment = [sys.executable, "-c", spin], {**os.environ, "PYTHONPATH": places}
-    assert subprocess.run(command, env=environment, timeout=120, check=False).returncode == -signal.SIGXCPU
+    assert subprocess.run(command, env=environment, timeout=300, check=False).returncode == -signal.SIGXCPU
     ours, theirs = multiprocessing.Pipe()
     worker = workers.Worker.__new__(workers.Worker)
     worker.pipe, worker.case = ours, "files:0:0"
@@ -86,7 +86,7 @@ def _warn() -> str:
 
 
 def _work() -> str:
-    until = time.process_time() + 0.05
+    until = time.process_time() + 0.55
     while time.process_time() < until:
         pass
     return "heard"
@@ -104,12 +104,12 @@ def _work() -> str:
         (lambda: _raise(MemoryError()), "MemoryError in test_script.py"),
         (lambda: _raise(Fault("a sample is not a number")), "a sample is not a number"),
         (_warn, "RuntimeWarning in test_script.py"),
-        (_work, "took 0.05 s"),
+        (_work, "took 0.5"),
         (lambda: str(np.ones(30_000_000).sum()), "used 2"),  # so much that it is never memory used before
     ],
 )
 def test_every_fault_is_found(happens: Callable[[], str], told: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cases, "MOST_SECONDS", 0.04)
+    monkeypatch.setattr(cases, "MOST_SECONDS", 0.5)
     monkeypatch.setattr(cases, "MOST_MB", 100.0)
     if told.startswith("used") and not Path("/proc/self/clear_refs").exists():
         pytest.skip("only Linux tells how much memory a moment took")

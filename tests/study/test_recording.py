@@ -121,7 +121,7 @@ def test_a_long_run_ends_when_it_is_told(number: int, tmp_path: Path) -> None:
     while not list(tmp_path.glob(".jawari-*/pickups")) and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(number)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=300)
     assert (process.returncode, err.splitlines()[-1]) == (128 + number, "jawari: interrupted")
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []

@@ -380,6 +380,6 @@ def test_a_pickle_is_played_in_another_process() -> None:
     inst = instrument("modal")
     done = subprocess.run(
         [sys.executable, "-c", SPAWNED],
-        input=pickle.dumps(inst), capture_output=True, check=True, timeout=120, cwd=Path(__file__).parents[2],
+        input=pickle.dumps(inst), capture_output=True, check=True, timeout=300, cwd=Path(__file__).parents[2],
     )  # fmt: skip
     assert done.stdout == render(instrument("modal"), [(0, on(60))], 1000).tobytes()

@@ -53,7 +53,7 @@ MISDEEDS = {
 def under_guard(code: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "LD_PRELOAD": str(library()), "PYTHONPATH": PLACES}
     return subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300, check=False
     )
 
 
