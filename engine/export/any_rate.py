@@ -28,7 +28,7 @@ from engine.physics.network.parts import Against, Strung
 from engine.physics.pressed import Press
 from engine.physics.pressed import sizes as press_sizes
 from engine.physics.problem import PICKUP_KINDS, Problem
-from engine.preset.arguments import LOWEST_RATE
+from engine.preset.arguments import HIGHEST_RATE, LOWEST_RATE
 from engine.preset.loader import Preset
 from engine.preset.parameters import SMOOTHING
 from engine.preset.rack import Rack
@@ -64,8 +64,6 @@ def _bound(preset: Preset) -> str:
         return "has strings on a grid"
     if preset.quality == "best":
         return "is of quality: best"
-    if preset.room is not None:
-        return "stands in a room"
     try:
         profile(preset.problem)
     except LookupError as error:
@@ -81,8 +79,6 @@ def _bound_together(preset: Preset) -> str:
     """The same of strings that share a bridge."""
     assert preset.assembly is not None
     a, lowest = preset.assembly, 0.45 * LOWEST_RATE
-    if preset.room is not None:
-        return "stands in a room"
     if (a.body.modes and not min(mode.frequency for mode in a.body.modes) < lowest) or a.body.radiates >= lowest:
         return f"has a body that sounds above {lowest:g} Hz only"
     if any(mode.frequency >= 0.45 * REHEARSAL_RATE for mode in a.body.modes):
@@ -140,7 +136,7 @@ class Unstrung:
         strings = self._room_for(strung)
         rows = whole_one.design.keys.copy()
         rows.ready, rows.gap = 0, inf
-        setup = whole_one.setup._replace(sample_rate=LONGEST_FILTER)
+        setup = whole_one.setup._replace(sample_rate=LONGEST_FILTER, widest=HIGHEST_RATE)
         empty = whole_one.design._replace(keys=rows, strings=strings, resting=np.zeros_like(whole_one.design.resting))
         self.instrument = Instrument.of(setup, empty)
         self.first = len(book.recipes)
@@ -228,8 +224,9 @@ def finished(made: Instrument, book: Recipes, places: Numbers) -> Numbers:
         filters += [rate, one.latency, one.taps.size, *one.taps[0].tolist()]
     edge = circuit.edge if circuit else 0.0
     quality = circuit.quality if circuit and circuit.resonates else 0.0
-    window = strum.window if strum else 0.0
-    return (*places, book.tell(filters), edge, quality, BAND, SMOOTHING, FADE_TIME, window)
+    window, around = strum.window if strum else 0.0, made.preset.room
+    room = (around.share, around.decay, around.across) if around else (0.0, 0.0, 0.0)
+    return (*places, book.tell(filters), edge, quality, BAND, SMOOTHING, FADE_TIME, window, *room)
 
 
 def planned_as(preset: Preset) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from engine.export.designs import Own, Target
 from engine.layout import fields_of, memory, seen
 from engine.physics.network.memory import Island
 from engine.physics.string import Loss
+from engine.preset.arguments import HIGHEST_RATE
 from engine.preset.loader import Preset
 from engine.synth.instrument import Instrument
 from engine.synth.memory import Joint
@@ -41,7 +42,7 @@ class Emptied:
             words[row, 1] = size // 8
         lacking = max(sum(self._made.rooms.values()) - design.strings.block.size, 0)
         strings = KeyStrings(words, np.concatenate([design.strings.block, np.zeros(lacking, np.uint8)]))
-        setup = whole_one.setup._replace(preset=_lossless(self.preset))
+        setup = whole_one.setup._replace(preset=_lossless(self.preset), widest=HIGHEST_RATE)
         if whole_one.oversample > 1:  # there is no filter then
             setup = setup._replace(sample_rate=LONGEST_FILTER)
         self.instrument = Instrument.of(setup, design._replace(keys=rows, strings=strings))

@@ -49,6 +49,7 @@ class Setup(NamedTuple):
     channels: int
     tuning: Tuning
     needed: int = 0  # strings that a piece strikes: so many there are, if memory lasts, or polyphony if that is more
+    widest: float = 0.0  # Hz: a room has lines for this rate, if that is higher
 
 
 class Designed(NamedTuple):
@@ -271,7 +272,7 @@ def lay_out(setup: Setup, designed: Designed) -> Bank:
         gain, rate = float(designed.keys.gain[0]), setup.sample_rate * setup.oversample
         largest = int(words[:, 1].max())
         joint = lay_joint(arena, writers, preset, rate, designed.strings, slots, longest, gain, largest)
-    writers += _lay_inside(arena, start, preset, setup.sample_rate)
+    writers += _lay_inside(arena, start, setup)
     key_words = np.zeros_like(words)
     write = lay(
         arena,
@@ -337,12 +338,13 @@ def _settings(setup: Setup, filtering: decimate.Decimator) -> dict[str, Any]:
     }
 
 
-def _lay_inside(arena: Arena, start: int, preset: Preset, sample_rate: float) -> Writers:
+def _lay_inside(arena: Arena, start: int, setup: Setup) -> Writers:
     """Records within the Machine that begins there."""
-    places = {part.name: start + part.offset for part in fields_of(Machine)}
+    places, preset = {part.name: start + part.offset for part in fields_of(Machine)}, setup.preset
+    around = room.design(preset.room, max(setup.sample_rate, setup.widest))
     return [
-        lay(arena, room.Echoes, places["room"], **room.design(preset.room, sample_rate)),
-        lay(arena, memory.Hand, places["hand"], **_hand(preset, sample_rate)),
+        lay(arena, room.Echoes, places["room"], **around),
+        lay(arena, memory.Hand, places["hand"], **_hand(preset, setup.sample_rate)),
     ]
 
 

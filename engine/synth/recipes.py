@@ -21,7 +21,7 @@ from engine.physics.block import ROWS as WORK_ROWS
 from engine.physics.designing import Bench, bench_at, design
 from engine.physics.filling import fill, gap, give_at_rest
 from engine.physics.network.extents import in_vectors
-from engine.synth import circuit, memory, modal_string, output, strips
+from engine.synth import circuit, memory, modal_string, output, room, strips
 from engine.synth.choral import Bridgework, bridgework_at, lay_choir, settle_parts
 from engine.synth.decimate import Decimator
 from engine.synth.decimate import State as Filtered
@@ -131,6 +131,9 @@ class Made:
     smoothing: float  # s: with which strings follow the player,
     fade: float  # and in which a stolen voice is gone
     window: float  # s in which the keys of a strummed chord come
+    share: float  # of a room around it,
+    decay: float  # s
+    across: float  # s; 0: there is none
 
 
 @native
@@ -196,6 +199,8 @@ def settle(m: Machine, made: Made, numbers: Any, rate: Any) -> None:
     reals[_FINISH + _GAIN] = (1.0 if m.outputs == 2 else np.sqrt(0.5)) / (1.0 + t)
     if made.edge > 0.0:
         wire(reals, made, m.rate)
+    if made.across > 0.0:
+        room.build(m.room, made.share, made.decay, made.across, rate)
     if m.oversample == 1:
         return
     count, n, chosen = int(numbers[made.filters]), made.filters + 1, made.filters + 1

@@ -10,10 +10,12 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any
 
-from engine.compiled import called_by_python, inlined, native
-from engine.elementary import cos, power
-from engine.layout import Integers, Vector, record
-from engine.opened import at
+import numpy as np
+
+from engine.compiled import called_by_python, inlined, integers, native, plain
+from engine.elementary import ROUNDING, cos, power
+from engine.layout import Integers, Vector, fields_of, record, size_of
+from engine.opened import address, at
 from engine.synth.output import sound
 
 WAYS = (0.73, 0.87, 1.0, 1.19, 1.41, 1.63, 1.87, 2.17)  # lengths, of the room's: from across to there and back
@@ -59,45 +61,32 @@ def design(asked: Any, rate: float) -> dict[str, Any]:
     """By the fields of Echoes, of a preset's room; nothing where none is asked for."""
     if asked is None:
         return {}
-    delay = delays(asked.across, rate)
-    losses = [power(10.0, -3.0 * way / (rate * asked.decay)) for way in delay]
-    blurs = [blur(loss, min(DULL, HIGHEST * rate) / rate) for loss in losses]
-    kept = sum(max(loss, FAINTEST) * max(loss, FAINTEST) for loss in losses) / len(losses)
+    delay, first = np.zeros((2, COUNT), np.int64)
+    keep, blurs = np.zeros((2, COUNT))
+    plain(measure)(delay, first, asked.across, rate)
+    wet = plain(fit)(delay, keep, blurs, asked.share, asked.decay, rate)
     return {
-        "longest": max(delay),
+        "longest": int(delay[-1]),
         "dry": sqrt(1.0 - asked.share),
-        # Power 1 in makes 1/(1 - kept) in all lines together, of which each side hears an eighth, after its loss.
-        "wet": sqrt(0.5 * asked.share * (1.0 - kept) / kept),
+        "wet": wet,
         "drop": 1.0 / (FADE * rate),
         "left": 1.0,
         "delay": delay,
-        "first": [sum(delay[:n]) for n in range(len(delay))],
-        "at": (len(delay),),
-        "keep": [loss * (1.0 - own) for loss, own in zip(losses, blurs)],
+        "first": first,
+        "at": (COUNT,),
+        "keep": keep,
         "blur": blurs,
-        "soft": (len(delay),),
-        "echo": (len(delay),),
-        "lines": (sum(delay),),
+        "soft": (COUNT,),
+        "echo": (COUNT,),
+        "lines": (int(first[-1] + delay[-1]),),
     }
 
 
 def delays(across: float, rate: float) -> list[int]:
     """Samples of the ways: primes, so that no two of them meet before long."""
-    found: list[int] = []
-    for way in WAYS:
-        samples = max(round(way * across * rate), found[-1] + 1 if found else 2)
-        while any(samples % factor == 0 for factor in range(2, int(sqrt(samples)) + 1)):
-            samples += 1
-        found.append(samples)
-    return found
-
-
-def blur(loss: float, frequency: float) -> float:
-    """Pole of (1 - p)/(1 - p/z) that is down by `loss` there, once more what the way loses: half the time to decay."""
-    square = loss * loss
-    across = 1.0 - square * cos(2.0 * pi * frequency)
-    most = 1.0 - square
-    return (across - sqrt(max(across * across - most * most, 0.0))) / most if most > 0.0 else 0.0
+    delay, first = np.zeros((2, COUNT), np.int64)
+    plain(measure)(delay, first, across, rate)
+    return [int(samples) for samples in delay]
 
 
 def size_in_bytes(asked: Any, rate: float) -> int:
@@ -111,6 +100,52 @@ def cost(asked: Any) -> float:
 
 
 # --- compiled ---------------------------------------------------------------------------------------------------------
+
+
+@native
+def build(r: Echoes, share: Any, decay: Any, across: Any, rate: Any) -> None:
+    """The same as `design`, where there is room for it at any rate."""
+    measure(r.delay, r.first, across, rate)
+    r.wet = fit(r.delay, r.keep, r.blur, share, decay, rate)
+    r.longest, r.dry, r.drop, r.left = r.delay[COUNT - 1], np.sqrt(1.0 - share), 1.0 / (FADE * rate), 1.0
+    integers(address(r), _WORDS)[_LINES + 1] = r.first[COUNT - 1] + r.delay[COUNT - 1]
+
+
+_WORDS = size_of(Echoes) // 8
+_LINES = next(part.offset for part in fields_of(Echoes) if part.name == "lines") // 8
+
+
+@native
+def fit(delay: Any, keep: Any, blurs: Any, share: Any, decay: Any, rate: Any) -> Any:
+    """What each of its ways loses, and how loud what comes back is."""
+    edge, kept = 2.0 * pi * (min(DULL, HIGHEST * rate) / rate), 0.0
+    for i in range(COUNT):
+        loss = power(10.0, -3.0 * delay[i] / (rate * decay))
+        # Pole of (1 - p)/(1 - p/z) that is down by `loss` there, once more what the way loses: half the time to decay.
+        most, blur = 1.0 - loss * loss, 0.0
+        if most > 0.0:
+            away = 1.0 - loss * loss * cos(edge)
+            blur = (away - np.sqrt(max(away * away - most * most, 0.0))) / most
+        keep[i], blurs[i] = loss * (1.0 - blur), blur
+        kept += max(loss, FAINTEST) * max(loss, FAINTEST)
+    kept = kept / COUNT
+    # Power 1 in makes 1/(1 - kept) in all lines together, of which each side hears an eighth, after its loss.
+    return np.sqrt(0.5 * share * (1.0 - kept) / kept)
+
+
+@native
+def measure(delay: Any, first: Any, across: Any, rate: Any) -> None:
+    """Samples of the ways, and where each line begins."""
+    shortest, begin = 2, 0
+    for i in range(COUNT):
+        samples = max(int(WAYS[i] * across * rate + ROUNDING - ROUNDING), shortest)
+        factor = 2
+        while factor * factor <= samples:
+            if samples % factor == 0:
+                samples, factor = samples + 1, 1
+            factor += 1
+        delay[i], first[i] = samples, begin
+        shortest, begin = samples + 1, begin + samples
 
 
 @called_by_python

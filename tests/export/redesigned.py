@@ -12,7 +12,7 @@ from export.exporting import RATE, Event, Opened
 from engine import messages as midi
 from engine.export import designs, image
 from engine.export.memory import Exported
-from engine.layout import seen
+from engine.layout import fields_of, seen
 from engine.preset.loader import Preset
 from engine.preset.rack import bank
 from engine.synth.ensemble import Seats
@@ -28,6 +28,18 @@ def machine_of(made: Opened, part: int = 0) -> Machine:
     """The memory of an instrument that was opened."""
     front = seen(Exported, made.at)
     return seen(Machine, int(seen(Desk, made.at + int(front.desk)).parts[part].machine))
+
+
+def same(one: Any, other: Any, path: str) -> None:
+    """Each number in two records, wherever it lies."""
+    for part in fields_of(type(one)):
+        here, there, name = getattr(one, part.name), getattr(other, part.name), f"{path}.{part.name}"
+        if part.kind == "record":
+            same(here, there, name)
+        elif part.name != "strands":  # these are places
+            here, there = np.array(here), np.array(there)
+            assert here.shape == there.shape, name
+            assert here.tobytes() == there.tobytes() or np.array_equal(here, there), name
 
 
 def told(preset: Preset, changes: dict[str, float]) -> list[float]:

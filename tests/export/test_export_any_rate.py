@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from export.exporting import NEEDED, Opened, music
-from export.redesigned import machine_of, plays_the_same_also_after_a_reset
+from export.redesigned import machine_of, plays_the_same_also_after_a_reset, same
 
 from engine import cli
 from engine.export import any_rate, image
@@ -52,6 +52,7 @@ OWN: dict[str, dict[str, Any]] = {
         "pickups": [{"at": 0.3, "kind": "velocity"}, {"at": 0.0, "kind": "body_force"}],
         "tracking": {"position": 0.5, "hearing": 0.5},
         "voicing": [["C3", "3 dB"], ["C5", "-4 dB"]],
+        "room": {"share": 0.3, "decay": 0.4, "size": 5.0},
         "oversample": 1,
         "polyphony": 4,
     },
@@ -128,6 +129,7 @@ class TestWithCode:
             assert getattr(here, scalar) == getattr(there, scalar), scalar
         assert np.array_equal(here.filter.taps, there.filter.taps)
         assert (here.finish, here.wiring) == (there.finish, there.wiring)
+        same(here.room, there.room, "room")
         same_keys(here, there)
 
     @pytest.mark.parametrize(("name", "rate"), [("sitar-string", 47_952.0), ("pressed", 32_000.0), ("pins", 88_200.0)])
