@@ -340,6 +340,7 @@ def _body_rows(modes: Sequence[Resonance]) -> Rows[BodyMode]:
     found = rows_of(BodyMode, len(modes))
     for row, mode in zip(found, modes):
         row.frequency, row.quality, row.mass, row.blow = mode.frequency, mode.quality, mode.mass, mode.blow
+        row.weighed = mode.weighed
         row.moves[: len(mode.shape)] = mode.shape
         row.heard[: len(mode.heard)] = mode.heard
     return found

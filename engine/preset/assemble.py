@@ -9,7 +9,7 @@ from math import inf, pi, radians
 from engine.errors import PhysicsError
 from engine.physics.network.bodies import Plate, modes, named
 from engine.physics.network.meetings import meetings
-from engine.physics.network.parts import Against, Body, Link, Listening, Plane, PortLike, Resonance, Strung
+from engine.physics.network.parts import FIXED, Against, Body, Link, Listening, Plane, PortLike, Resonance, Strung
 from engine.physics.problem import AT_AN_END, Contact, Problem
 from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Felt, Knock, Played, Plucking, Rattle
 from engine.preset.build import build_problem
@@ -267,6 +267,8 @@ def _body(values: Values) -> Body:
         body = named(values["body.name"], values["body.scale"], values["body.weight"]) if "name" in given else Body()
         listed = tuple(_mode(values, path, len(directions)) for path in values.instances("body.modes"))
         above = modes(_plate(values), len(directions)) if "plate" in given else ()
+        if "name" in given:  # what that weighs is said by itself
+            above = tuple(replace(mode, weighed=FIXED) for mode in above)
         radiates = values["body.radiates"]
         return Body((*body.modes, *listed, *above), directions, body.radiates if radiates is None else float(radiates))
     except PhysicsError as error:

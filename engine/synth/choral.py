@@ -18,6 +18,7 @@ from engine.opened import address, at
 from engine.physics.designing import BAND, Bench, bench_at
 from engine.physics.network.extents import Shapes, resize, spread_out, table, widen
 from engine.physics.network.memory import NOBODY, Strand, strand
+from engine.physics.network.parts import AS_LOUD, FIXED
 from engine.physics.network.placing import BARRIER, FINGER, is_there, seen_from
 from engine.physics.network.stranding import Loom, PartRecipe, ear_at, weave_string
 from engine.synth.keyed import (
@@ -162,11 +163,12 @@ def settle_parts(w: Bridgework) -> None:
     """What follows of every part's own string, and the body as it is to be."""
     for n in range(w.loom.body.size):
         mode = w.loom.body[n]
-        mode.frequency, mode.mass, mode.quality = (
-            mode.frequency * w.scale,
-            mode.mass * w.weight,
-            mode.quality * w.quality,
-        )
+        mode.frequency, mode.quality = mode.frequency * w.scale, mode.quality * w.quality
+        if mode.weighed != FIXED:
+            mode.mass *= w.weight
+        if mode.weighed == AS_LOUD:
+            for c in range(mode.heard.size):
+                mode.heard[c] *= w.weight
     w.radiates *= w.scale
     for n in range(w.loom.parts.size):
         part = of_part(w, n)

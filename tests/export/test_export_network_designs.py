@@ -23,10 +23,12 @@ from engine.synth.instrument import Instrument
 from engine.synth.keys import struck
 
 BLOCK = 128
+NAMED = ("sitar", "tanpura", "bray-harp")  # their bodies have a name, and so the preset's own key of their weight
 DETUNED, SCALE, WEIGHT, QUALITY = RATIOS = ("courses.detuned", "body.scale", "body.weight", "body.quality")
 CHANGED: list[tuple[str, dict[str, float]]] = [
     ("sitar", {"barrier.curvature": 0.9, "contact.stiffness": 3e7, "string.loss.s3": 8e-6, "release": 0.4}),
     ("sitar", {SCALE: 1.3, WEIGHT: 0.6, QUALITY: 2.0, "barrier.curvature": 0.2}),
+    ("bray-harp", {WEIGHT: 0.6, SCALE: 0.9}),
     ("tanpura", {"contact.damping": 0.4, "contact.stiffness": 1e7, "string.loss.s1": 3e-3, QUALITY: 0.4}),
     ("piano", {DETUNED: 3.0, "excitation.position": 0.2, "string.loss.s2": 4e-5, WEIGHT: 3.0}),
     ("koto", {"string.stiffness": 6e-5, "excitation.force": 9.0, "string.loss.s3": 2e-6}),
@@ -61,13 +63,15 @@ def gains(name: str) -> Any:
 
 def python(name: str, changes: dict[str, float], patched: pytest.MonkeyPatch) -> Instrument:
     """The preset with these values, as loud and as tuned as it is by itself: neither is heard anew in an export."""
-    own, said = preset(name), {key: value for key, value in changes.items() if key not in RATIOS}
-    made, heard = with_ratios(load_preset(name, said), changes), choirs.own_pitch
+    by_key = {WEIGHT} if name in NAMED else set[str]()
+    own, said = preset(name), {key: value for key, value in changes.items() if key not in {*RATIOS} - by_key}
+    ratios = {key: value for key, value in changes.items() if key not in by_key}
+    made, heard = with_ratios(load_preset(name, said), ratios), choirs.own_pitch
     assert own.assembly is not None
     assert made.assembly is not None
     first, changed = own.assembly.played, made.assembly.played
 
-    def known(_: Preset, part: Any, course: Any, asked: Problem, hz: float) -> float:
+    def pitched(_: Preset, part: Any, course: Any, asked: Problem, hz: float) -> float:
         n = next(n for n, other in enumerate(changed) if other is part)
         before = first[n].courses[next(c for c, other in enumerate(part.courses) if other is course)]
         string = first[n].strung.string
@@ -80,7 +84,7 @@ def python(name: str, changes: dict[str, float], patched: pytest.MonkeyPatch) ->
         return choirs.pitch_of(course, hz) * (tuned / choirs.pitch_of(before, hz))
 
     with patched.context() as patch:
-        patch.setattr(choirs, "own_pitch", known)
+        patch.setattr(choirs, "own_pitch", pitched)
         setup = Setup(made, RATE, made.oversample, made.polyphony, 2, made.tuning)
         return Instrument.of(setup, design_all(setup, None, gains(name)))
 

@@ -12,7 +12,7 @@ from math import inf, pi, sqrt
 
 from engine.elementary import cos, log, power
 from engine.errors import PhysicsError
-from engine.physics.network.parts import Body, Resonance
+from engine.physics.network.parts import AS_LOUD, Body, Resonance
 from engine.physics.string import require
 
 MOST_MODES = 256
@@ -137,9 +137,10 @@ def named(name: str, scale: float = 1.0, weight: float = 1.0) -> Body:
     for n, (frequency, quality) in enumerate(about.peaks):
         # Neighbours sound against each other, so that above them all little is left, as of a body that is no mass.
         sign = -1.0 if n % 2 else 1.0
-        heard = gain(about, frequency) * about.mass * weight / quality if about.levels else 1.0
+        heard = gain(about, frequency) * about.mass / quality * weight if about.levels else 1.0
         right = heard if frequency * scale < COMMON or n % 3 else -heard
-        found.append(Resonance(frequency * scale, quality, about.mass * weight, (sign,), (heard, right)))
+        mode = Resonance(frequency * scale, quality, about.mass * weight, (sign,), (heard, right))
+        found.append(replace(mode, weighed=AS_LOUD) if about.levels else mode)
     return Body((*found, *above), radiates=about.radiates * scale)
 
 

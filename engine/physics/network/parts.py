@@ -20,6 +20,7 @@ from engine.physics.string import Loss, String, require
 ACROSS = 1e-12  # cosine below which two directions do not see each other
 MOST_DIRECTIONS = 3  # in which a bridge moves: up, sideways, and rocking
 BRIDGE, FRAME = "bridge", "frame"  # where what touches a string stands
+FIXED, HEAVIER, AS_LOUD = range(3)  # what a mode is of a body of another weight: the same, heavier, and heard as before
 
 
 def seen_from(angle: float, other: float) -> float:
@@ -182,7 +183,8 @@ class Hammer:
 @dataclass(frozen=True)
 class Resonance:
     """A mode of the body: frequency (Hz), quality, modal mass (kg), its motion at the bridge in each direction, how
-    much its acceleration is heard in each channel, and its motion where the body is struck (None: as at the bridge)."""
+    much its acceleration is heard in each channel, its motion where the body is struck (None: as at the bridge), and
+    what it is of a body of another weight."""
 
     frequency: float
     quality: float
@@ -190,6 +192,7 @@ class Resonance:
     shape: tuple[float, ...] = (1.0,)
     heard: tuple[float, ...] = (1.0,)
     struck: float | None = None
+    weighed: int = HEAVIER
 
     @property
     def blow(self) -> float:

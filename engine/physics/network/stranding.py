@@ -82,6 +82,7 @@ class BodyMode:
     frequency: float
     quality: float
     mass: float
+    weighed: int
     blow: float
     moves: Vector = inside(MOST_DIRECTIONS)
     heard: Vector = inside(MOST_CHANNELS)
