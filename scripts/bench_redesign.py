@@ -32,7 +32,8 @@ from engine.export.image import image
 from engine.preset.loader import load_preset
 from engine.preset.rack import bank
 
-PRESETS = ("sitar-string", "tanpura-string", "plain", "prepared", "wave-bridge")
+STRINGS = ("sitar-string", "wave-bridge", "tanpura-string", "plain", "prepared")
+NETWORKS = ("sitar", "tanpura", "piano", "oud", "harpsichord")
 BEFORE = RATE // 10  # frames that strings have sounded for
 
 
@@ -64,7 +65,7 @@ def measured(name: str, rounds: int, folder: Path) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--presets", nargs="+", default=PRESETS)
+    parser.add_argument("--presets", nargs="+", default=STRINGS + NETWORKS)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()

@@ -4,7 +4,7 @@
     python3 scripts/make_tables.py              write them anew
     python3 scripts/make_tables.py --check      only tell which documents are out of date
     python3 scripts/make_tables.py --measure    measure first (five minutes; let nothing else run); a name behind it
-                                                chooses: accuracy, engine, exports, judged, load, papers
+                                                chooses: accuracy, engine, exports, judged, load, papers, redesigns
 
 Lists come from the presets and the schema, figures from scripts/measured/, where --measure writes them.
 """
@@ -226,6 +226,16 @@ def exports() -> str:
     return f"{_where(found)}\n\n{table((*head, *more), rows)}"
 
 
+def redesigns() -> str:
+    """What a turned knob costs, from scripts/bench_redesign.py."""
+    found, rows = read("redesigns"), []
+    for row in found["rows"]:
+        design, follow = _two_digits(row["design ms"]), _two_digits(row["takeover µs"])
+        rows.append((f"`{row['preset']}`", f"{design} ms", f"{follow} µs", f"{row['MB']:.0f} MB"))
+    head = ("48 kHz", "all keys designed ", "taken over, 16 strings sounding ", "each memory ")
+    return f"{_where(found)}\n\n{table(head, rows)}"
+
+
 def judged() -> str:
     """What scripts/judge_presets.py --json found."""
     return judge_presets.report(read("judged")) + "\n"
@@ -347,6 +357,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "convergence": convergence,
     "editor": editor,
     "exports": exports,
+    "redesigns": redesigns,
     "claims": claims,
     "durations": durations,
     "costs": costs,
@@ -445,6 +456,7 @@ MEASURES: dict[str, Callable[[Path], dict[str, Any]]] = {
     "papers": measured_papers,
     "convergence": found_by("measure_convergence.py"),
     "exports": found_by("bench_export.py", "--browser"),
+    "redesigns": found_by("bench_redesign.py"),
     "judged": measured_verdicts,
 }
 
