@@ -274,9 +274,13 @@ def help_out(number: str, sources_here: str, *aim: str) -> None:
 
 
 def ship(folder: str) -> None:
-    """Make it for a wheel, under the name that it is looked for there."""
+    """For a wheel, under the name that it is looked for there; made if it is not in the cache."""
     processor.require()
-    Path(folder, processor.shipped(processor.PROCESSOR.name).name).write_bytes(make())
+    content = disk.read(name())
+    if content is None or _loaded(content) is None:
+        content = make()
+        disk.write(name(), content)
+    Path(folder, processor.shipped(processor.PROCESSOR.name).name).write_bytes(content)
 
 
 def sealed(objects: Sequence[bytes], returning: dict[str, bool]) -> bytes:

@@ -1,7 +1,7 @@
 """Hatchling's hook: a wheel brings the engine's module along, compiled for levels of processors that are common.
 
-It takes numba, which may be missing or unable to run where a wheel is built, and some 15 s for each. Without it the
-wheel is whole: the engine compiles itself where it is first played. JAWARI_WHEEL names other processors than the usual
+It takes numba, which may be missing or unable to run where a wheel is built, and some 15 s for each that is not in the
+user's cache. Without it the wheel is whole: the engine compiles itself where it is first played. JAWARI_WHEEL names other processors than the usual
 ones, or none; `pip wheel --no-build-isolation` in an environment with numba finds it.
 """
 
@@ -48,15 +48,13 @@ class ModuleHook(BuildHookInterface):  # type: ignore[type-arg,misc]
 
     def _python(self, program: str, *arguments: str, **variables: str) -> str:
         """What a program says with this tree's engine on its path."""
-        with tempfile.TemporaryDirectory() as cache:
-            around = {**os.environ, "PYTHONPATH": self.root, "JAWARI_CACHE_DIR": cache, **variables}
-            done = subprocess.run(
-                [sys.executable, "-c", program, *arguments],
-                env=around,
-                cwd=self.root,
-                capture_output=True,
-                text=True,
-                timeout=LONGEST,
-                check=True,
-            )
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            env={**os.environ, "PYTHONPATH": self.root, **variables},
+            cwd=self.root,
+            capture_output=True,
+            text=True,
+            timeout=LONGEST,
+            check=True,
+        )
         return done.stdout
