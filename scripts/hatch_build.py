@@ -1,8 +1,8 @@
 """Hatchling's hook: a wheel brings the engine's module along, compiled for levels of processors that are common.
 
 It takes numba, which may be missing or unable to run where a wheel is built, and some 15 s for each that is not in the
-user's cache. Without it the wheel is whole: the engine compiles itself where it is first played. JAWARI_WHEEL names other processors than the usual
-ones, or none; `pip wheel --no-build-isolation` in an environment with numba finds it.
+user's cache. Without it the wheel is whole: the engine compiles itself where it is first played. JAWARI_WHEEL names
+other processors than the usual ones, or none; `pip wheel --no-build-isolation` in an environment with numba finds it.
 """
 
 from __future__ import annotations
