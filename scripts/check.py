@@ -36,6 +36,7 @@ CONSTRAINTS = ROOT / "scripts" / "constraints.txt"
 CLOCKED = ("tests/live", "tests/profiling", "tests/robustness", "tests/test_compiled.py")  # what reads a clock
 
 MARK = "mark.interpreted"
+LONGEST = ("--durations=25", "--durations-min=5")  # are named: what to shorten first
 
 Check = tuple[str, list[str], dict[str, str]]
 
@@ -148,7 +149,7 @@ def checks(args: argparse.Namespace, told: Sequence[str]) -> list[Check]:
     how = ["--hypothesis-profile=random"] if args.random else []
     # The sound card's thread is watched where there is a C compiler, and names are UTF-8 whatever the locale says.
     around = {"JAWARI_GUARD": "1", "PYTHONUTF8": "1"}
-    tests = [*python, "pytest", "-n", str(workers()), "--dist", "loadgroup", "-m", "not alone", *how, *told]
+    tests = [*python, "pytest", "-n", str(workers()), "--dist", "loadgroup", "-m", "not alone", *LONGEST, *how, *told]
     alone = [*python, "pytest", "-m", "alone"]
     # No other file is even read: some play while they are, which takes minutes where every kernel is plain Python.
     small = [str(file) for file in sorted((ROOT / "tests").rglob("test_*.py")) if MARK in file.read_text("utf-8")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import subprocess
@@ -39,10 +40,15 @@ def setup_of(name: str = "sitar-string") -> Setup:
     return Setup(preset, RATE, 1, 4, 2, preset.tuning)
 
 
+@functools.cache
+def packed_of(name: str) -> bytes:
+    own = setup_of(name)
+    return packed(own, design(own))
+
+
 @pytest.fixture(scope="module", params=NAMES)
 def saved(request: pytest.FixtureRequest) -> tuple[str, bytes]:
-    own = setup_of(request.param)
-    return request.param, packed(own, design(own))
+    return request.param, packed_of(request.param)
 
 
 def head_of(data: bytes) -> tuple[dict[str, Any], bytes]:
@@ -203,9 +209,10 @@ def test_numbers_of_a_head_are_checked(saved: tuple[str, bytes], field: str, val
 
 
 @pytest.mark.parametrize("value", [-64, 1, 1 << 40, 1 << 62, -(1 << 62)])
-def test_no_place_and_no_shape_is_believed(saved: tuple[str, bytes], value: int) -> None:
+@pytest.mark.parametrize("name", ["prepared", "slap-bass"])  # modes, and a grid
+def test_no_place_and_no_shape_is_believed(name: str, value: int) -> None:
     """Every word of a key's row that is a place or a length, each wrong in turn."""
-    name, data = saved
+    data = packed_of(name)
     model = strings.MODELS[load_preset(name).model]
     group, count = strings.GROUPS[model], strings.words_in(model)
     blank = {word for word, _ in strings.own_arrays(group, strings.FILES[model].BLANK)}
@@ -225,8 +232,7 @@ def test_no_place_and_no_shape_is_believed(saved: tuple[str, bytes], value: int)
 @pytest.mark.parametrize("field", ["c.stencil.intervals", "c.ports.inject_node", "c.surface.first_node"])
 @pytest.mark.parametrize("value", [-1, 1 << 40])
 def test_nodes_of_a_grid_are_checked(field: str, value: int) -> None:
-    own, grid = setup_of("slap-bass"), strings.MODELS["fd"]
-    data = packed(own, design(own))
+    data, grid = packed_of("slap-bass"), strings.MODELS["fd"]
     at = 45 * strings.words_in(grid) + words_of(strings.GROUPS[grid])[field]
 
     def spoil(words: Any) -> None:
@@ -256,8 +262,7 @@ else:
 def test_a_file_of_noise_is_refused_or_harmless(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Bytes of all arrays changed at random: whoever opens that neither crashes nor hears what is no sound."""
     random = np.random.default_rng(seed)
-    own = setup_of(NAMES[seed % len(NAMES)])
-    head, arrays = head_of(packed(own, design(own)))
+    head, arrays = head_of(packed_of(NAMES[seed % len(NAMES)]))
     spoilt = np.frombuffer(arrays, np.uint8).copy()
     spoilt[random.integers(0, spoilt.size, 1 + seed % 50)] = random.integers(0, 256)
     path = tmp_path_factory.mktemp("noise") / "it.jawari"
