@@ -295,7 +295,7 @@ def power_of_normal(x: Any, y: Any) -> Any:
     """x^y to some 1e-15 of itself, for normal x > 0 and results that are normal: no table, no branch.
 
     A compiler may take several at once, and each is the same bits as alone. Logarithm by the series of artanh,
-    exponential by Taylor's, both in two halves, which do not wait for each other.
+    exponential by Taylor's, both in pairs of pairs (Estrin 1960), which do not wait for each other.
     """
     raised = bits_of(x) + TO_ROOT  # from sqrt(2) on it has the next exponent
     exponent = from_bits((raised >> 52) | FIFTY_TWO) - OFFSET
@@ -303,16 +303,20 @@ def power_of_normal(x: Any, y: Any) -> Any:
     s = (m - 1.0) / (m + 1.0)
     z = s * s
     w = z * z
-    even = ((((ARTANH[10] * w + ARTANH[8]) * w + ARTANH[6]) * w + ARTANH[4]) * w + ARTANH[2]) * w + ARTANH[0]
-    odd = (((ARTANH[9] * w + ARTANH[7]) * w + ARTANH[5]) * w + ARTANH[3]) * w + ARTANH[1]
-    octaves = y * (exponent + s * (even + z * odd))
+    v = w * w
+    low = (ARTANH[0] + ARTANH[1] * z) + w * (ARTANH[2] + ARTANH[3] * z)
+    middle = (ARTANH[4] + ARTANH[5] * z) + w * (ARTANH[6] + ARTANH[7] * z)
+    high = (ARTANH[8] + ARTANH[9] * z) + w * ARTANH[10]
+    octaves = y * (exponent + s * (low + v * (middle + v * high)))
     whole = octaves + ROUNDING
     r = (octaves - (whole - ROUNDING)) * NATURAL
     w = r * r
-    even = (((((TAYLOR[12] * w + TAYLOR[10]) * w + TAYLOR[8]) * w + TAYLOR[6]) * w + TAYLOR[4]) * w + TAYLOR[2]) * w
-    odd = (((((TAYLOR[13] * w + TAYLOR[11]) * w + TAYLOR[9]) * w + TAYLOR[7]) * w + TAYLOR[5]) * w + TAYLOR[3]) * w
+    v = w * w
+    low = (TAYLOR[2] + TAYLOR[3] * r) + w * (TAYLOR[4] + TAYLOR[5] * r)
+    middle = (TAYLOR[6] + TAYLOR[7] * r) + w * (TAYLOR[8] + TAYLOR[9] * r)
+    high = (TAYLOR[10] + TAYLOR[11] * r) + w * (TAYLOR[12] + TAYLOR[13] * r)
     power_of_two = (bits_of(whole) & 0xFFF ^ 0x800) - 0x800
-    return from_bits(bits_of((1.0 + even) + r * (1.0 + odd)) + (power_of_two << 52))
+    return from_bits(bits_of(1.0 + (r + w * (low + v * (middle + v * high)))) + (power_of_two << 52))
 
 
 def _quarter_turns(x: Any) -> Any:

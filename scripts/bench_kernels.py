@@ -28,10 +28,12 @@ sys.path.insert(0, str(ROOT))
 from engine import aligned
 from engine.aligned import zeros
 from engine.increments import by_increments
+from engine.pairs import whole
 from engine.physics import contact, finite_difference, modal
 from engine.physics.barrier import Barrier, ContactPoints, Polynomial
 from engine.physics.dispersion import REACH
 from engine.physics.excitation import Excitation, pulse
+from engine.physics.grid import ORIGIN
 from engine.physics.grid_contact import Touchable
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.rank import skeleton
@@ -70,8 +72,8 @@ def fd_voice(p: dict[str, Any], dtype: Any, wide: bool = False) -> tuple[Any, An
     now[:3], before[:2] = c[:3], c[3:5]
     count = p["k1"] - p["k0"]
     surface = Touchable(
-        height=np.ascontiguousarray(p["b"][p["k0"] : p["k1"]]),
-        law=law(p, count, dtype),
+        height=deep(p["b"][p["k0"] : p["k1"]], dtype),
+        law=law(p, whole(count, dtype), dtype),
         answer=dtype(p["Cc"]),
         first_node=p["k0"],
         obstacle_node=np.zeros(0, np.int64),
@@ -84,7 +86,7 @@ def fd_voice(p: dict[str, Any], dtype: Any, wide: bool = False) -> tuple[Any, An
         fd.Ports(p["mF"], one * dtype(p["inject"]), np.array([p["mo"]]), one[None], np.zeros(1, dtype)),
         surface,
         fd.EnergyTerms(zero, before, zero, before, one[:0]),
-        np.zeros(p["N"] + 1 + 2 * REACH + PADDING, dtype),
+        np.zeros(ORIGIN + p["N"] + 1 + REACH + PADDING, dtype),
         np.zeros(count, dtype),
     )
     coefficients = aligned_all(coefficients)

@@ -19,6 +19,7 @@ from engine.compiled import inlined
 from engine.elementary import power, power_of_normal
 from engine.errors import PhysicsError
 from engine.layout import Integers, Vector
+from engine.nodes import FORMS, SHALLOWEST
 from engine.physics.barrier import ContactPoints
 from engine.physics.linear import product, solve, total
 from engine.physics.problem import Contact
@@ -33,9 +34,7 @@ ONSET = 2  # SHIPPED, with that secant for as long as a contact holds nothing
 STEEP, SHORT = 1.5, 3.0  # exponent from which, and steps in contact below which, entry is better (§3)
 SPEED = 0.5  # m/s at which a contact is said to last so long
 
-# How eta^power is taken: pow() costs more than the rest of a contact, so common exponents go without.
-LINEAR, QUARTER, HALF, GENERAL = range(4)
-SHALLOWEST = 1e-30  # m: of a power; what is less deep is not in contact
+LINEAR, QUARTER, HALF, GENERAL = FORMS
 
 
 class Law(NamedTuple):

@@ -5,31 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 from engine.compiled import inlined
-from engine.physics.dispersion import REACH
+from engine.physics.grid import ORIGIN
 
 
 @inlined
 def image(u: Any, node: Any, intervals: Any) -> Any:
     """A node, or beyond a support its odd image."""
     if node < 0:
-        return -u[REACH - node]
+        return -u[ORIGIN - node]
     if node > intervals:
-        return -u[REACH + 2 * intervals - node]
-    return u[REACH + node]
+        return -u[ORIGIN + 2 * intervals - node]
+    return u[ORIGIN + node]
 
 
 @inlined
 def reach_far(offset: Any, tap: Any, intervals: Any, x: Any, y: Any, w: Any) -> None:
     """w += tap (u- - u) of both neighbours at a distance, each of which beyond a support is its odd image."""
     low, high = min(offset, intervals - offset + 1), max(offset, intervals - offset + 1)
-    here, ahead = w[REACH:], offset + REACH
+    here, ahead = w[ORIGIN:], offset + ORIGIN
     # Parts in each of which every node reads alike, and none asks: from slices, whose entries are counted from 0.
-    _image_and_node(tap, x[REACH:], y[REACH:], x[ahead:], y[ahead:], here, 1, low, offset)
+    _image_and_node(tap, x[ORIGIN:], y[ORIGIN:], x[ahead:], y[ahead:], here, 1, low, offset)
     if offset < high:
-        _nodes(tap, x[REACH:], y[REACH:], x[ahead + offset :], y[ahead + offset :], here[offset:], high - offset)
+        _nodes(tap, x[ORIGIN:], y[ORIGIN:], x[ahead + offset :], y[ahead + offset :], here[offset:], high - offset)
     else:
-        _images(tap, x[REACH:], y[REACH:], here, low, high, offset, 2 * intervals - offset)
-    _node_and_image(tap, x[REACH:], y[REACH:], here, high, intervals, offset, 2 * intervals - offset)
+        _images(tap, x[ORIGIN:], y[ORIGIN:], here, low, high, offset, 2 * intervals - offset)
+    _node_and_image(tap, x[ORIGIN:], y[ORIGIN:], here, high, intervals, offset, 2 * intervals - offset)
 
 
 @inlined

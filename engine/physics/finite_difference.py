@@ -4,7 +4,7 @@
     u+ = u* + F/(h A0),   A0 = rho/k^2 + rho s0/k,   F >= 0 from contact.py at every node or obstacle that touches
 
 Q stands for tension and stiffness (the paper's is (k^2/4 rho)(EI d_xxxx - T d_xx); here dispersion.py), S for the
-losses that need space differences (losses.py). Node m sits at index m + REACH.
+losses that need space differences (losses.py). Node m sits at index m + ORIGIN.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.aligned import zeros
 from engine.compiled import called_by_python, called_with, copy, inlined
 from engine.layout import Integers, Matrix, Vector
 from engine.opened import group_type
@@ -25,12 +26,13 @@ from engine.physics.barrier import Barrier, ContactPoints
 from engine.physics.contact import Law, Touch
 from engine.physics.dispersion import REACH, taps
 from engine.physics.far_neighbours import image, reach_far
-from engine.physics.grid import MARGIN, Grid, grid, interpolation
+from engine.physics.grid import MARGIN, ORIGIN, Grid, grid, interpolation
 from engine.physics.grid_contact import Touchable, meet_nodes, meet_obstacles, read_points
 from engine.physics.linear import product, total
 from engine.physics.losses import far_taps, loss_taps
 from engine.physics.problem import AT_AN_END, Pickup, Problem
 from engine.physics.record import MOST_AT_ONCE, Listener, Log, Run, in_pieces, keep_shapes, log
+from engine.physics.responses import deep, in_vectors
 from engine.physics.spots import Spots, compliance, contact_spots, shared
 from engine.physics.string import Array, String
 from engine.vectors import PADDING, stiff_step, wide_step
@@ -128,12 +130,15 @@ def design(
     lone = isinstance(problem.barrier, Barrier) and not pressed
     spots = Spots(np.zeros(0, np.int64), np.zeros((0, 2))) if lone else contact_spots(points, g)
     rest, psi = equilibrium(problem, points, g, spots, rate)
+    law = contact.law(points, problem.contact, rate, dtype, rule)
+    if isinstance(problem.barrier, Barrier):
+        law = law._replace(slope=in_vectors(law.slope, dtype))
     coefficients = Coefficients(
         _stencil(problem.string, g, rate, dtype),
         _ports(problem, g, rate, dtype),
-        _surface(problem, points, g, spots, rate, contact.law(points, problem.contact, rate, dtype, rule)),
+        _surface(problem, points, g, spots, rate, law),
         _meter(problem.string, g, rate, dtype),
-        np.pad(rest, (REACH + 1, REACH + 1 + PADDING)).astype(dtype),
+        np.pad(rest, (ORIGIN + 1, REACH + 1 + PADDING)).astype(dtype),
         psi.astype(dtype),
     )
     return Design(problem, rate, g, points, coefficients)
@@ -222,7 +227,8 @@ def _surface(problem: Problem, points: ContactPoints, g: Grid, spots: Spots, rat
     obstacles = Spots(spots.node[:0], spots.two[:0]) if on_nodes else spots
     first = round(float(points.position[0]) / g.spacing) if on_nodes else 0
     two, response = obstacles.two.astype(dtype), (answer * shared(obstacles)).astype(dtype)
-    return Touchable(points.height.astype(dtype), law, dtype(answer), first, obstacles.node, two, response)
+    height = deep(points.height, dtype) if on_nodes else points.height.astype(dtype)
+    return Touchable(height, law, dtype(answer), first, obstacles.node, two, response)
 
 
 def _meter(string: String, g: Grid, rate: float, dtype: Any) -> EnergyTerms:
@@ -240,7 +246,7 @@ def _meter(string: String, g: Grid, rate: float, dtype: Any) -> EnergyTerms:
 def state(c: Coefficients) -> State:
     """Memory of one string at rest."""
     dtype = c.rest.dtype
-    oldest, older, newest = (np.zeros(c.rest.size, dtype) for _ in range(3))
+    oldest, older, newest = (zeros(c.rest.size, dtype) for _ in range(3))
     points = c.surface.height.size
     s = State(oldest, older, newest, np.zeros(points, dtype), contact.touch(points, dtype), np.zeros(1, np.int64))
     reset(c, s)
@@ -271,41 +277,43 @@ def release(d: Design, s: State, initial: Callable[[Array], Array]) -> None:
     """
     c, n = d.coefficients, d.grid.intervals
     reset(c, s)
-    s.level1[REACH : REACH + n + 1] = initial(np.arange(n + 1) * d.grid.spacing)
-    s.level1[[REACH, REACH + n]] = 0.0
+    s.level1[ORIGIN : ORIGIN + n + 1] = initial(np.arange(n + 1) * d.grid.spacing)
+    s.level1[[ORIGIN, ORIGIN + n]] = 0.0
     _reflect(s.level1, n)
     elastic = taps(d.grid.elastic, d.problem.string.tension)
-    inner = slice(REACH + 1, REACH + n)
+    inner = slice(ORIGIN + 1, ORIGIN + n)
     s.level0[:] = s.level1
     for j in range(-REACH, REACH + 1):
-        s.level0[inner] -= 0.5 * elastic[abs(j)] * s.level1[REACH + 1 + j : REACH + n + j]
+        s.level0[inner] -= 0.5 * elastic[abs(j)] * s.level1[ORIGIN + 1 + j : ORIGIN + n + j]
     _reflect(s.level0, n)
     spots = contact_spots(d.points, d.grid)
-    s.touch.now[:] = spots.read(s.level1[inner])
-    s.touch.before[:] = spots.read(s.level0[inner])
-    s.touch.psi[:] = contact.psi_at(d.points.height - s.touch.now, d.points, d.problem.contact.exponent)
+    points = d.points.height.size
+    s.touch.now[:points] = spots.read(s.level1[inner])
+    s.touch.before[:points] = spots.read(s.level0[inner])
+    penetration = d.points.height - s.touch.now[:points]
+    s.touch.psi[:points] = contact.psi_at(penetration, d.points, d.problem.contact.exponent)
 
 
 @inlined
 def _reflect(u: Any, intervals: int) -> None:
     """Odd images beyond the supports: u = u_xx = 0 there, for every even difference."""
     for j in range(1, REACH + 1):
-        u[REACH - j] = -u[REACH + j]
-        u[REACH + intervals + j] = -u[REACH + intervals - j]
+        u[ORIGIN - j] = -u[ORIGIN + j]
+        u[ORIGIN + intervals + j] = -u[ORIGIN + intervals - j]
 
 
 @inlined
 def _reflect_end(u: Any, intervals: int) -> None:
     """The same beyond the far support alone, which itself is held."""
-    u[REACH + intervals] = 0.0
+    u[ORIGIN + intervals] = 0.0
     for j in range(1, REACH):
-        u[REACH + intervals + j] = -u[REACH + intervals - j]
+        u[ORIGIN + intervals + j] = -u[ORIGIN + intervals - j]
 
 
 @inlined
 def advance(c: Stencil, x: Any, y: Any, w: Any) -> None:
     """w = u*, from x = u and y = u-."""
-    a, b, first, count = c.now, c.before, REACH + 1, c.intervals - 1
+    a, b, first, count = c.now, c.before, ORIGIN + 1, c.intervals - 1
     if c.wide:
         # y was x a step ago (or is fresh from `reset`): written anew, its images would be waited for.
         _reflect_end(x, c.intervals)
@@ -333,14 +341,14 @@ def strike(ports: Ports, w: Any, force: Any) -> None:
     if force == 0.0:
         return
     for j in range(TAPS):
-        w[ports.inject_node + REACH + j] += force * ports.inject[j]
+        w[ports.inject_node + ORIGIN + j] += force * ports.inject[j]
 
 
 @inlined
 def hear(ports: Ports, x: Any, w: Any, pressed: Any, out: Any) -> None:
     """The pickups of the new level w; a body's force is that of the step before, when the contacts pressed."""
     for p in range(out.size):
-        i = ports.pickup_node[p] + REACH
+        i = ports.pickup_node[p] + ORIGIN
         if ports.carries[p] > 0.0:
             total = -pressed
             for j in range(TAPS):
@@ -379,7 +387,7 @@ def kernel(c: Coefficients, s: State, force: Any, out: Any) -> None:
 def drained(c: Coefficients, w: Any, x: Any) -> Any:
     """What backward losses make of the change from x to w: (rho h / 2k) |w - x|^2_S."""
     m, n, total = c.meter, c.stencil.intervals, c.surface.law.zero
-    for i in range(REACH + 1, REACH + n):
+    for i in range(ORIGIN + 1, ORIGIN + n):
         d = w[i] - x[i]
         for j in range(-REACH, REACH + 1):
             total += m.backward[abs(j)] * d * (w[i + j] - x[i + j])
@@ -388,7 +396,7 @@ def drained(c: Coefficients, w: Any, x: Any) -> Any:
         for i in range(1, n):
             beside = image(w, i - offset, n) + image(w, i + offset, n)
             beside -= image(x, i - offset, n) + image(x, i + offset, n)
-            total += m.far[k] * (w[REACH + i] - x[REACH + i]) * beside
+            total += m.far[k] * (w[ORIGIN + i] - x[ORIGIN + i]) * beside
     return total
 
 
@@ -404,7 +412,7 @@ def energy(c: Coefficients, s: State) -> Any:
     _reflect(w, c.stencil.intervals)
     _reflect(x, c.stencil.intervals)
     kinetic = potential = stored = c.surface.law.zero
-    for i in range(REACH + 1, REACH + c.stencil.intervals):
+    for i in range(ORIGIN + 1, ORIGIN + c.stencil.intervals):
         d = w[i] - x[i]
         kinetic += d * d
         pull = c.surface.law.zero
@@ -428,14 +436,14 @@ def observe(c: Coefficients, s: State, force: Any, log: Log) -> None:
         _reflect(w, n_nodes)
         _reflect(y, n_nodes)
         centred = c.surface.law.zero
-        for i in range(REACH + 1, REACH + n_nodes):
+        for i in range(ORIGIN + 1, ORIGIN + n_nodes):
             centred += (w[i] - y[i]) * (w[i] - y[i])
         lost += m.centred * centred + drained(c, w, y)
         for j in range(TAPS):
-            i = c.ports.inject_node + REACH + j
+            i = c.ports.inject_node + ORIGIN + j
             work += half * force[n] * c.ports.inject[j] / c.surface.answer * (w[i] - y[i])
         log.kinetic[n], log.potential[n], log.contact[n] = energy(c, s)
-        for k in range(c.surface.height.size):
+        for k in range(log.force.shape[1]):
             log.force[n, k] = s.touch.force[k]
         log.lost[n] = lost + s.touch.lost[0]
         log.work[n] = work
@@ -457,12 +465,12 @@ def run(
     if initial is not None:
         release(d, s, initial)
     ports = c.ports
-    reach = ports.pickup_node[:, None] + REACH + np.arange(TAPS)
+    reach = ports.pickup_node[:, None] + ORIGIN + np.arange(TAPS)
     before, start = ((ports.pickup * u[reach]).sum(axis=1) for u in (s.level0, s.level1))
     steps = force.size if steps is None else steps
     kept = min(most, steps) if listener else steps
-    book = log(kept, start.size, c.surface.height.size, c.rest.size, at, c.rest.dtype)
+    book = log(kept, start.size, d.points.height.size, c.rest.size, at, c.rest.dtype)
     x = np.arange(n + 1) * d.grid.spacing
     opened = Run(d.rate, d.points, before, start, book, x, np.zeros((0, n + 1)))
     in_pieces(partial(observe, c, s), force, steps, most, opened, listener)
-    return opened._replace(snapshots=book.shapes[:, REACH : REACH + n + 1])
+    return opened._replace(snapshots=book.shapes[:, ORIGIN : ORIGIN + n + 1])

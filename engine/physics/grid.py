@@ -33,9 +33,11 @@ from engine.physics.dispersion import (
 )
 from engine.physics.losses import PLAYED, WORST_FIT, LossFit, backward_loss, fit_losses, hopeless
 from engine.physics.string import Array, String
+from engine.vectors import PADDING
 
 MARGIN = 1.02  # spacing above the limit: at the limit the shortest wave costs no energy (§1)
 LEAST_OF_FINEST = 0.8  # how much coarser a grid may be made for its losses
+ORIGIN = PADDING - 1  # where a level has its near support: the first node that moves begins a cache line
 MOST_INTERVALS = 2**20  # some hundred times what can be played in real time
 
 

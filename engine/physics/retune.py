@@ -20,7 +20,7 @@ from engine.pairs import look_ahead
 from engine.physics import contact, finite_difference, meeting, modal
 from engine.physics.contact import Law, Touch
 from engine.physics.dispersion import REACH, Elastic, taps_of
-from engine.physics.grid import interpolate
+from engine.physics.grid import ORIGIN, interpolate
 from engine.physics.grid_contact import Touchable
 from engine.physics.losses import far_taps, loss_taps
 from engine.physics.modes import shape
@@ -208,7 +208,7 @@ def run_under_moving(c: modal.Coefficients, s: modal.State, at: Any, to: Any, le
 def lift_nodes(surface: Touchable, touch: Touch, newest: Any, by: Any) -> None:
     """The same under the nodes of a grid."""
     for k in range(surface.height.size):
-        eta = surface.height[k] - newest[surface.first_node + REACH + k]
+        eta = surface.height[k] - newest[surface.first_node + ORIGIN + k]
         touch.psi[k] = lifted(surface.law, surface.law.slope[k], eta, touch.psi[k], touch.force[k], surface.answer, by)
         surface.height[k] += by
 

@@ -10,10 +10,11 @@ import numpy as np
 from engine.compiled import copy, entry, floats, inlined, integers, native, pasted
 from engine.layout import count_of, words_of
 from engine.opened import address, opener
+from engine.pairs import whole
 from engine.physics import finite_difference as fd
 from engine.physics.contact import force_of
 from engine.physics.dispersion import FEW, MANY, REACH
-from engine.physics.grid import interpolate
+from engine.physics.grid import ORIGIN, interpolate
 from engine.physics.grid_contact import Touchable, read_points
 from engine.physics.linear import total
 from engine.physics.problem import Pickup
@@ -64,18 +65,19 @@ def consistent(string: GridParts, pickups: int, columns: int) -> bool:
     nodes, points, obstacles = c.stencil.intervals, c.surface.height.size, c.surface.obstacle_node.size
     reach = (c.stencil.now, c.stencil.before, c.meter.backward, c.meter.elastic, t.loss)
     exact = (t.elastic.pull, t.elastic.bend, t.elastic.share, t.elastic.at)
-    each = (c.surface.law.slope, c.rest_psi, s.free, *s.touch[:5])
+    each = (c.surface.law.slope, s.free, *s.touch[:5])
     starts = np.concatenate([[c.ports.inject_node], c.ports.pickup_node, c.surface.obstacle_node])
     return bool(
         nodes > 1
-        and {array.size for array in (c.rest, s.level0, s.level1, s.level2)} == {nodes + 2 * REACH + 1 + PADDING}
+        and {array.size for array in (c.rest, s.level0, s.level1, s.level2)} == {ORIGIN + nodes + 1 + REACH + PADDING}
         and {array.size for array in reach} == {REACH + 1}
         and {array.size for array in exact} in ({FEW}, {MANY})
         and {array.size for array in (c.stencil.far, c.meter.far, t.far)} == {c.stencil.offset.size}
         and all(REACH < offset < nodes for offset in c.stencil.offset)
         and {array.size for array in each} | {points} == {points}
+        and points == (obstacles or whole(c.rest_psi.size, np.float64))
         and obstacles in (0, points)
-        and 0 <= c.surface.first_node <= nodes - (0 if obstacles else points)
+        and 0 <= c.surface.first_node <= nodes - (0 if obstacles else c.rest_psi.size)
         and starts.min() >= 0
         and starts.max() <= nodes
         and (c.ports.inject.size, t.strike.size) == (fd.TAPS, fd.TAPS)
@@ -90,7 +92,7 @@ def consistent(string: GridParts, pickups: int, columns: int) -> bool:
 def resting(d: fd.Design) -> Array:
     """What the kernel gives of a string at rest."""
     c = d.coefficients
-    reach = c.ports.pickup_node[:, None] + REACH + np.arange(fd.TAPS)
+    reach = c.ports.pickup_node[:, None] + ORIGIN + np.arange(fd.TAPS)
     pulled = np.array([total(weights * nodes) for weights, nodes in zip(c.ports.pickup, c.rest[reach])])
     return pulled - c.ports.carries * total(force_of(c.rest_psi, d.points, d.problem.contact.exponent))
 
@@ -235,7 +237,7 @@ def shape(m: Machine, v: int, ago: int, out: Any) -> int:
     _, then, newest = fd.levels(mine.s)
     u, count = then if ago else newest, mine.c.stencil.intervals + 1
     for i in range(count):
-        out[i] = u[REACH + i]
+        out[i] = u[ORIGIN + i]
     return count
 
 
@@ -244,13 +246,14 @@ def picture(m: Machine, v: int, out: Any) -> int:
     """Its shape for whoever looks on; how many numbers."""
     mine = of_voice(m, v)
     _, _, newest = fd.levels(mine.s)
-    return thinned(newest, REACH, mine.c.stencil.intervals, out)
+    return thinned(newest, ORIGIN, mine.c.stencil.intervals, out)
 
 
 @native
 def pushes(m: Machine, v: int, out: Any) -> int:
     """What its contact points push with; how many numbers."""
-    return summed(of_voice(m, v).s.touch.force, out)
+    mine = of_voice(m, v)
+    return summed(mine.s.touch.force[: mine.c.rest_psi.size], out)
 
 
 @native
@@ -261,7 +264,7 @@ def depth(m: Machine, v: int) -> float:
     _, _, newest = fd.levels(mine.s)
     if surface.obstacle_node.size:
         return deepest(surface.height, mine.s.touch.now)
-    return deepest(surface.height, newest[surface.first_node + REACH :])
+    return deepest(surface.height, newest[surface.first_node + ORIGIN :])
 
 
 @native
@@ -286,7 +289,7 @@ def go_on(m: Machine, v: int, lifted: float, deep: float) -> float:
         by = clear(surface.height, s.touch.now, lifted, deep)
         meet(surface.law, surface.height, s.touch, s.touch.now, by)
         return by
-    under = s.level1[surface.first_node + REACH :]
+    under = s.level1[surface.first_node + ORIGIN :]
     by = clear(surface.height, under, lifted, deep)
     meet(surface.law, surface.height, s.touch, under, by)
     return by
@@ -297,7 +300,7 @@ def hear_nodes(m: Machine, v: int, ports: fd.Ports, u: Any, ago: int) -> None:
     """What the pickups heard of a level, so that what is made of differences goes on without a jump."""
     heard, resting = m.heard[v], m.resting[m.voices[v].key]
     for p in range(m.pickups):
-        pulled, first = 0.0, ports.pickup_node[p] + REACH
+        pulled, first = 0.0, ports.pickup_node[p] + ORIGIN
         for j in range(fd.TAPS):
             pulled += ports.pickup[p, j] * u[first + j]
         heard[p, ago] = pulled - resting[p]
@@ -308,14 +311,14 @@ def spread_nodes(u: Any, intervals: int, out: Any, wanted: Any) -> None:
     """Nodes on a level of another grid: as they are, or by cubics between four of them; odd about both ends."""
     for i in range(1, wanted):
         if wanted == intervals:
-            out[REACH + i] = u[i]
+            out[ORIGIN + i] = u[i]
             continue
         x = i * intervals / wanted
         j = min(max(int(x), 1), max(intervals - 2, 1))
         t = x - j
         near = 0.5 * ((t + 1.0) * (t - 1.0) * (t - 2.0) * u[j] - (t + 1.0) * t * (t - 2.0) * u[j + 1])
-        out[REACH + i] = near + ((t + 1.0) * t * (t - 1.0) * u[j + 2] - t * (t - 1.0) * (t - 2.0) * u[j - 1]) / 6.0
-    out[REACH] = out[REACH + wanted] = 0.0
+        out[ORIGIN + i] = near + ((t + 1.0) * t * (t - 1.0) * u[j + 2] - t * (t - 1.0) * (t - 2.0) * u[j - 1]) / 6.0
+    out[ORIGIN] = out[ORIGIN + wanted] = 0.0
     for j in range(1, REACH + 1):
-        out[REACH - j] = -out[REACH + j]
-        out[REACH + wanted + j] = -out[REACH + wanted - j]
+        out[ORIGIN - j] = -out[ORIGIN + j]
+        out[ORIGIN + wanted + j] = -out[ORIGIN + wanted - j]

@@ -13,8 +13,8 @@ from engine.errors import PhysicsError
 from engine.physics import finite_difference, grid, modal
 from engine.physics.barrier import Barrier, Obstacles
 from engine.physics.designing import BAND
-from engine.physics.dispersion import REACH
 from engine.physics.excitation import EDGE, Excitation
+from engine.physics.grid import ORIGIN
 from engine.physics.losses import backward_loss
 from engine.physics.problem import Problem
 from engine.physics.string import String
@@ -303,7 +303,7 @@ def gap(key: TunedKey) -> float:
         above = (modal.state(c).touch.now - c.height)[:points]
     else:
         surface, s = d.coefficients.surface, finite_difference.state(d.coefficients)
-        first = surface.first_node + REACH
+        first = surface.first_node + ORIGIN
         nodes = d.coefficients.rest[first : first + surface.height.size]
         above = (s.touch.now if surface.obstacle_node.size else nodes) - surface.height
     return max(0.0, float(above.min()))

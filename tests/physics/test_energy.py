@@ -14,7 +14,7 @@ from engine.errors import PhysicsError
 from engine.physics import contact, finite_difference, modal
 from engine.physics.barrier import Barrier, Polynomial
 from engine.physics.excitation import Excitation, pulse
-from engine.physics.finite_difference import REACH
+from engine.physics.grid import ORIGIN
 from engine.physics.problem import Contact, Pickup, Problem
 from engine.physics.string import Loss, String
 
@@ -111,7 +111,7 @@ def newest(d: finite_difference.Design | modal.Design, s: finite_difference.Stat
     """String displacement at the contact points after the last step."""
     if isinstance(d, finite_difference.Design) and isinstance(d.problem.barrier, Barrier):
         level = (s.level1, s.level2, s.level0)[s.clock[0] % 3]
-        first = d.coefficients.surface.first_node + REACH
+        first = d.coefficients.surface.first_node + ORIGIN
         return level[first : first + d.points.height.size].copy()
     return s.touch.now[: d.points.height.size].copy()
 

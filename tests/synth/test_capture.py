@@ -12,6 +12,7 @@ from synth.playing import RATE, SMALL, off, on
 
 from engine import messages as midi
 from engine.layout import rebuilt
+from engine.physics.grid import ORIGIN
 from engine.synth import strings
 from engine.synth.capture import (
     FULL,
@@ -109,9 +110,10 @@ def test_a_look_shows_what_the_string_does(name: str) -> None:
             np.testing.assert_array_equal(shape, newest.astype(np.float32))
         else:
             levels = (s.level1, s.level2, s.level0)
-            np.testing.assert_allclose(shape[1:-1], levels[int(s.clock[0]) % 3][5 : 3 + shape.size], atol=1e-9)
-        points = c.rest_psi.size if name == "bridge" else s.touch.force.size
-        np.testing.assert_array_equal(forces, s.touch.force[:points].astype(np.float32))
+            np.testing.assert_allclose(
+                shape[1:-1], levels[int(s.clock[0]) % 3][ORIGIN + 1 : ORIGIN - 1 + shape.size], atol=1e-9
+            )
+        np.testing.assert_array_equal(forces, s.touch.force[: c.rest_psi.size].astype(np.float32))
         assert facts["key"] == m.voices[v].key
         assert facts["kinetic"] >= 0.0
         assert facts["potential"] > 0.0

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from engine.errors import PhysicsError
 from engine.physics import finite_difference
 from engine.physics.barrier import Barrier
-from engine.physics.dispersion import REACH
-from engine.physics.grid import MARGIN, Grid
+from engine.physics.grid import MARGIN, ORIGIN, Grid
 from engine.physics.problem import Problem
 from engine.physics.record import Log, Run, log
 from engine.physics.reference.implicit_contact import Solution, Springs, Tally, apart, together
@@ -116,7 +115,7 @@ def scheme(
     d = finite_difference.design(problem, rate, margin=margin, on=on)
     ports, surface, n = d.coefficients.ports, d.coefficients.surface, d.grid.intervals
     over = isinstance(problem.barrier, Barrier)
-    nodes = slice(surface.first_node, surface.first_node + surface.height.size) if over else None
+    nodes = slice(surface.first_node, surface.first_node + d.points.height.size) if over else None
     weights = np.zeros((surface.obstacle_node.size, n + 1))
     for row, node, two in zip(weights, surface.obstacle_node, surface.obstacle, strict=True):
         row[node : node + 2] = two
@@ -179,5 +178,5 @@ def _start(d: finite_difference.Design, initial: Callable[[Array], Array] | None
     s = finite_difference.state(d.coefficients)
     if initial is not None:
         finite_difference.release(d, s, initial)
-    nodes = slice(REACH, REACH + d.grid.intervals + 1)
+    nodes = slice(ORIGIN, ORIGIN + d.grid.intervals + 1)
     return s.level0[nodes].copy(), s.level1[nodes].copy()

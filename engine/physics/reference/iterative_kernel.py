@@ -9,8 +9,8 @@ from typing import Any
 
 from engine.compiled import called_by_python, inlined
 from engine.physics.contact import Law, Touch
-from engine.physics.dispersion import REACH
 from engine.physics.finite_difference import Coefficients, State, advance, hear, levels, strike
+from engine.physics.grid import ORIGIN
 from engine.physics.grid_contact import Touchable
 from engine.physics.newton import potential
 
@@ -44,7 +44,7 @@ def newton(law: Law, slope: Any, start: Any, push: Any, response: Any, iteration
 @inlined
 def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any, iterations: Any) -> Any:
     """Contact at the nodes over a barrier; the sum of its forces."""
-    law, first, pressed = surface.law, surface.first_node + REACH, surface.law.zero
+    law, first, pressed = surface.law, surface.first_node + ORIGIN, surface.law.zero
     for k in range(surface.height.size):
         i, b = first + k, surface.height[k]
         touch.force[k] = law.zero
