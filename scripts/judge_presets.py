@@ -153,23 +153,24 @@ def departure(sound: Array, pitch: float, inharmonicity: float, touched: bool = 
     """
     off, power = list[float](), list[float]()
     for n, place in enumerate(told.places(pitch, inharmonicity), 1):
-        _, near = followed(sound, place, periods(pitch) / pitch)
-        strong, near = followed(sound, near, told.LOOK)
+        apart = periods(pitch) / pitch
+        _, near = followed(sound, place, 2.0 * apart, apart)
+        strong, near = followed(sound, near, told.LOOK, told.APART)
         off.append(told.departure(near, n, place, pitch, touched))
         power.append(strong)
     return float(1200.0 * np.log2(1.0 + told.mean(off, power)))
 
 
-def followed(sound: Array, near: float, apart: float) -> tuple[float, float]:
-    """A partial's power, and its frequency, from looks at it so many seconds apart.
+def followed(sound: Array, near: float, long: float, apart: float) -> tuple[float, float]:
+    """A partial's power, and its frequency, from looks at it that take so many seconds each and are so many apart.
 
     Under Hann's window of whole periods other harmonics lie on zeros of its spectrum.
     """
-    hop = round(apart * RATE)
+    span, hop = round(long * RATE), round(apart * RATE)
     part = sound[round(told.FROM * RATE) : round(told.UNTIL * RATE)].astype(float)
-    starts = hop * np.arange((len(part) - 2 * hop) // hop + 1)
-    places = starts[:, None] + np.arange(2 * hop)
-    window = 0.5 - 0.5 * np.cos(np.pi * (np.arange(2 * hop) + 0.5) / hop)
+    starts = hop * np.arange((len(part) - span) // hop + 1)
+    places = starts[:, None] + np.arange(span)
+    window = 0.5 - 0.5 * np.cos(2.0 * np.pi * (np.arange(span) + 0.5) / span)
     z = (part[places] * (window * np.exp(-2j * np.pi * near / RATE * places))[:, :, None]).sum(axis=1)
     turned = float(np.angle((z[:-1].conj() * z[1:]).sum())) * RATE / (2.0 * np.pi * hop)
     return float((np.abs(z) ** 2).sum()), near + turned

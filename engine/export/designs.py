@@ -39,10 +39,10 @@ LOSSIEST = 1.0  # s/m of contacts without any
 WIDEST = 50.0  # cents that strings of a key may be away from it
 DULLEST = 0.6  # quality of a body's mode that still swings
 RATIOS = {
-    keyed.DETUNED: "how far apart the strings of a key are tuned, times what the preset says",
-    keyed.SCALE: "how high the body sounds, times what the preset says",
-    keyed.WEIGHT: "how heavy the body is, times what the preset says",
-    keyed.QUALITY: "how long the body rings, times what the preset says",
+    keyed.DETUNED: "How far apart the strings of a key are tuned, times what the preset says.",
+    keyed.SCALE: "How high the body sounds, times what the preset says.",
+    keyed.WEIGHT: "How heavy the body is, times what the preset says.",
+    keyed.QUALITY: "How long the body rings, times what the preset says.",
 }
 
 

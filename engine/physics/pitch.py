@@ -5,10 +5,10 @@ first often by most, where nobody hears it: beside a mode of the body, or below 
 by the mean of its first partials' departures from their places, weighted by the power with which they are heard. What
 touches a string in each period makes its partials harmonic, as stiffness does not: there they are in tune between both.
 
-Each partial is looked at under Hann's window of 0.2 s, from 0.1 to 1 s after the stroke, when the attack is over. Of
-its amplitudes z, the angle of sum conj(z_n) z_n+1 is its mean frequency, weighted by power (Miller and Rochwarger, IEEE
-Trans. Inf. Theory 18, 1972): strings that beat count by how strong they are, where a phase at two moments would be that
-of the one or the other.
+Each partial is looked at under Hann's window of 0.2 s, from 0.1 to 1 s after the stroke, when the attack is over, and
+so often that nothing which a look sees turns by half a turn until the next. Of its amplitudes z, the angle of
+sum conj(z_n) z_n+1 is its mean frequency, weighted by power (Miller and Rochwarger, IEEE Trans. Inf. Theory 18, 1972):
+strings that beat count by how strong they are, where a phase at two moments would be that of the one or the other.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.elementary import cos, sin
 
 PARTIALS, HIGHEST = 8, 5_000.0  # at most so many, none but the first above so many Hz
 FROM, UNTIL = 0.1, 1.0  # s
-LOOK = 0.1  # s from one look to the next, each of which takes twice as long
+LOOK, APART = 0.2, 0.05  # s that a look takes, and from one to the next: it sees what is less than 10 Hz off
 
 
 def places(pitch: float, inharmonicity: float) -> list[float]:

@@ -37,7 +37,7 @@ from engine.synth.keys import Retuned, cut, go_on, known, of_key, reached, struc
 from engine.synth.memory import HIT, PULSED, PULSES, TAKEN, Choir
 from engine.synth.network_string import MOST_COURSES, ChoirDesign
 from engine.synth.rehearsal import REHEARSAL_RATE
-from engine.synth.striking import as_pushed, strokes
+from engine.synth.striking import as_pushed, stroke
 
 HEARD_AT = 0.1  # of its length, where a string is listened to as it is tuned
 UNISON = exp2(10.0 / 1200.0)  # strings that a body moves as one
@@ -246,8 +246,9 @@ def _own_pitch(
     tuned = of_key(asked, part.keys, pitch, tracking)
     near = alike(part, course)
     lead = of_key(asked, part.keys, pitch_of(near[0], hz), tracking).string
-    struck = strokes(part.exciter, tuned.excitation, lead, len(near))
-    pulse, rate = as_pushed(part.exciter, tuned.excitation, lead, len(near)), REHEARSAL_RATE * oversample
+    rate = REHEARSAL_RATE * oversample
+    struck, ends = stroke(part.exciter, tuned.excitation, lead, len(near), rate)
+    pulse = as_pushed(part.exciter, tuned.excitation, lead, len(near), rate)
     touching = [
         Problem(lead, port.barrier, port.contact, pulse, (Pickup(HEARD_AT),))
         for port in part.strung.ports
@@ -260,7 +261,7 @@ def _own_pitch(
     for problem in touching:  # what is touched sounds by other partials, which the body bends otherwise
         times = intonation.livened(made(problem, pitch), made(replace(problem, barrier=None), pitch), pitch)
         struck = (*(one * by for one, by in zip(struck, times)), *struck[len(times) :])
-    group = tuple(Sounding(part.strung, lead, o.detuned, o.onset, o.force, struck) for o in near)
+    group = tuple(Sounding(part.strung, lead, o.detuned, o.onset, o.force, struck, ends) for o in near)
     body = Body() if coupling == "none" else stood_on
     own = pitch * by_ear(group, body, pitch_of(near[0], hz), coupling == "two-way")
     heard = _heard(body, part, places(pitch, lead.inharmonicity))

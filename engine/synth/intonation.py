@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf, pi, sqrt
 
-from engine.physics.pitch import FROM, UNTIL, angle, departure, mean, places
+from engine.physics import modal
+from engine.physics.hearing import AS_GIVEN, DIFFERENCE, ways
+from engine.physics.pitch import FROM, PARTIALS, UNTIL, angle, departure, mean, places
 from engine.synth.budget import TUNING, Design, step_time, within_reach
 from engine.synth.listening import follow
 from engine.synth.memory import KEYS
@@ -35,13 +37,13 @@ SHARES = sum(sqrt(MIDDLE / hz) for hz in map(key_to_hz, range(KEYS)) if LOWEST <
 def own_pitch(pitch: float, design: Callable[[float], Design], heard: tuple[float, ...] = ()) -> float:
     """By itself, of the string that sounds at a pitch (Hz), of those that have any pitch by themselves.
 
-    `heard`: the power that is heard of each partial's motion.
+    `heard`: the power that is heard of each partial's motion, where that is not by its pickup.
     """
     own, before, least, spent = pitch, pitch, inf, 0.0
     for _ in range(TIMES):
         found = design(own)
         until = affordable(found, pitch, spent)
-        off, spent = bent(found, pitch, heard, until) if until else 0.0, spent + until
+        off, spent = bent(found, pitch, heard or raised(found), until) if until else 0.0, spent + until
         if off == 0.0:
             break
         if abs(off) >= least:  # it touches what it touches by chance
@@ -50,6 +52,18 @@ def own_pitch(pitch: float, design: Callable[[float], Design], heard: tuple[floa
         if least <= MUCH:
             break
     return own
+
+
+def raised(design: Design) -> tuple[float, ...]:
+    """The power that the first pickup hears of each partial's motion: velocity is louder by the frequency, what air has
+    and what a body feels (of momentum, hearing.py) by that squared.
+    """
+    pickups = design.problem.pickups[:1]
+    way = ways(pickups, isinstance(design, modal.Design))[0] if pickups else AS_GIVEN
+    squares = [float(n * n) for n in range(1, PARTIALS + 1)]
+    if way == AS_GIVEN:
+        return ()
+    return tuple(squares if way == DIFFERENCE else [n * n for n in squares])
 
 
 def affordable(design: Design, pitch: float, spent: float = 0.0) -> float:

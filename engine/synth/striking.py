@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 from math import pi, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
 from engine import elementwise
-from engine.elementary import sin
+from engine.elementary import cos, sin
 from engine.physics.excitation import DRAWN, SHAPES, Excitation, pulse
 from engine.physics.linear import total
-from engine.physics.network.thrown import left
+from engine.physics.network.thrown import thrown
 from engine.physics.pitch import PARTIALS
 from engine.physics.string import String
 from engine.preset.assembly import Blowing, Exciter, Plucking
@@ -20,32 +21,43 @@ from engine.preset.assembly import Blowing, Exciter, Plucking
 SEEN = 256  # values of a pulse: what is drawn lets go within a thirtieth of it
 
 
+class Stroke(NamedTuple):
+    """Of each partial, how strongly it is struck, and how strongly the end of the string is pushed where it lies; their
+    common scale is anybody's.
+    """
+
+    strings: tuple[float, ...]
+    body: tuple[float, ...]
+
+
 @lru_cache(maxsize=64)  # all strings of a course ask for the same
-def strokes(exciter: Exciter, struck: Excitation, string: String, together: int) -> tuple[float, ...]:
-    """Of each partial, where a key's exciter meets its strings, so many `together`; their common scale is anybody's.
+def stroke(exciter: Exciter, struck: Excitation, string: String, together: int, rate: float) -> Stroke:
+    """Where a key's exciter meets its strings, so many `together`, in steps of a rate.
 
     What pushes has a spectrum; a plectrum that slips leaves a string that is bent at one place.
     """
-    there = [sin(n * pi * struck.position) for n in range(1, PARTIALS + 1)]
     match exciter:
         case Blowing(mass=mass, felt=felt):
-            return tuple(left(string, struck.position, mass / together, struck.force, felt, PARTIALS))
+            pushed = thrown(string, struck.position, mass / together, struck.force, felt, PARTIALS, rate)
         case Plucking():
-            return tuple(s / n for n, s in enumerate(there, 1))
-    spectrum = _spectrum(struck.shape, struck.duration * string.pitch)
-    return tuple(s * by for s, by in zip(there, spectrum))
+            pushed = [1.0 / n for n in range(1, PARTIALS + 1)]
+        case _:
+            pushed = list(_spectrum(struck.shape, struck.duration * string.pitch))
+    at = struck.position
+    there = [(sin(n * pi * at), (1.0 - at) * cos(n * pi * at)) for n in range(1, PARTIALS + 1)]
+    strings, body = zip(*((own * by, end * by) for (own, end), by in zip(there, pushed)))
+    return Stroke(strings, body)
 
 
-def as_pushed(exciter: Exciter, struck: Excitation, string: String, together: int) -> Excitation:
+def as_pushed(exciter: Exciter, struck: Excitation, string: String, together: int, rate: float) -> Excitation:
     """The pulse of force that does to a string by itself what its exciter does: for who listens to what it touches.
 
     A hammer leaves the first partial swinging as far; a plectrum draws the string and lets it slip.
     """
     match exciter:
         case Blowing(mass=mass, felt=felt):
-            swings = left(string, struck.position, mass / together, struck.force, felt, 1)[0]
-            there = sin(pi * struck.position) * struck.duration
-            return replace(struck, force=swings * string.density * string.length / there)
+            given = thrown(string, struck.position, mass / together, struck.force, felt, 1, rate)[0]
+            return replace(struck, force=2.0 * given / struck.duration)
         case Plucking():
             return replace(struck, shape=SHAPES[DRAWN])
     return struck

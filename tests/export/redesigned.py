@@ -90,8 +90,13 @@ def beyond_their_range_at_its_end(folder: Path, preset: Preset, key: int) -> Non
         assert np.array_equal(*sounds)
 
 
-def goes_on_as_in_live_play(old: Opened, new: Opened, first: Instrument, second: Instrument, least: float) -> None:
-    """The same bits: strings that ring, the wheel where it was, notes that end or begin in that very block."""
+def goes_on_as_in_live_play(
+    old: Opened, new: Opened, first: Instrument, second: Instrument, least: float, echo: float = 0.0
+) -> None:
+    """The same bits: strings that ring, the wheel where it was, notes that end or begin in that very block.
+
+    The old one is there until its room has rung out, which takes so many seconds of `echo`, if it is in one.
+    """
     seats = Seats(2, first.latency)
     seats.put_on(0, first, on_all_channels=True)
     before = [(0, 0x90, 50, 100), (40, 0x90, 57, 90), (300, 0xB0, 1, 70), (500, 0xE0, 0, 80)]
@@ -118,5 +123,7 @@ def goes_on_as_in_live_play(old: Opened, new: Opened, first: Instrument, second:
     wanted, heard = map(np.concatenate, sounds)
     assert np.abs(wanted).max() > least
     assert np.array_equal(heard, wanted)
-    assert new.code.jawari_alone(new.at) == 1  # the old one is as good as gone
+    assert new.code.jawari_alone(new.at) == (echo == 0.0)  # the old one is as good as gone
+    played.run(int(echo * RATE))
+    assert new.code.jawari_alone(new.at) == 1
     assert all(voice.state == FREE for voice in machine_of(old).voices)

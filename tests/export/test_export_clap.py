@@ -31,7 +31,7 @@ from export.test_export_designs import values as values_of
 from live import guard
 
 from engine.export import clap
-from engine.export.designs import designed, number_of
+from engine.export.designs import designed, named, number_of
 from engine.export.header import header
 from engine.export.job import ROOM, Export
 from engine.export.knobs import dials
@@ -54,6 +54,14 @@ ROW = np.dtype([("frame", "i8"), ("what", "i4", 4), ("value", "f8")])
 Row = tuple[int, tuple[int, int, int, int], float]
 HEADERS = Path("/usr/share/dpf/distrho/src/clap")
 CHECKS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
+
+
+# Presets, and knobs of theirs that design anew: what is wanted from the start, and what while strings ring.
+WANTED = [("prepared", "string.stiffness", 0.02), ("piano", "courses.detuned", 3.0)]
+TURNED: list[tuple[str, dict[str, list[float]]]] = [
+    ("prepared", {"string.stiffness": [0.005, 0.02], "contact.stiffness": [1e5]}),
+    ("sitar", {"body.scale": [0.8, 1.3], "contact.stiffness": [3e7]}),
+]
 
 
 class Ready(Export):
@@ -371,21 +379,23 @@ def test_a_parameter_turns_on_its_frame(folder: Path) -> None:
     assert np.array_equal(sound, np.concatenate(pieces))
 
 
-def test_a_design_is_made_by_a_thread_of_its_own_and_followed_between_blocks(folder: Path) -> None:
+@pytest.mark.parametrize(("name", "turns"), TURNED, ids=str)
+def test_a_design_is_made_by_a_thread_of_its_own_and_followed_between_blocks(
+    name: str, turns: dict[str, list[float]], folder: Path
+) -> None:
     """The block after the pause begins with it; of values that came meanwhile the newest counts."""
     library(folder.parent)
-    ids = {dial.key: DESIGNED + number_of(dial) for dial in designed(rack("prepared"))}
+    ids, first = {dial.key: DESIGNED + number_of(dial) for dial in designed(rack(name))}, next(iter(turns))
     paused = next(start for start in np.cumsum(SIZES * 3).tolist() if start > 3000)
-    turns = {"string.stiffness": [0.005, 0.02], "contact.stiffness": [1e5]}
     rows: list[Row] = [(0, (MIDI, packed(0x90, 54, 100), 0, 0), 0.0), (700, (MIDI, packed(0x90, 60, 90), 0, 0), 0.0)]
     for key, values in turns.items():
         rows += [(paused - 40 + n, (PARAMETER, ids[key], -1, -1), value) for n, value in enumerate(values)]
     rows = sorted(rows, key=lambda row: row[0])
     rows += [(paused, (PAUSE, 1500, 0, 0), 0.0), (paused + 10, (MIDI, packed(0x90, 66, 90), 0, 0), 0.0)]
-    sound, said = heard(host(folder), plugin(folder, "prepared", any_rate=True), rows, 1)
-    assert f"{ids['string.stiffness']} String stiffness: " in said
-    old = Opened(folder.parent, unfrozen("prepared"))
-    new = Opened(folder.parent, unfrozen("prepared"), RATE, values_of("prepared", {k: v[-1] for k, v in turns.items()}))
+    sound, said = heard(host(folder), plugin(folder, name, any_rate=True), rows, 1)
+    assert f"{ids[first]} {named(first)}: " in said
+    old = Opened(folder.parent, unfrozen(name))
+    new = Opened(folder.parent, unfrozen(name), RATE, values_of(name, {k: v[-1] for k, v in turns.items()}))
     old.send(0, 0x90, 54, 100)
     old.send(700, 0x90, 60, 90)
     pieces = [old.run(paused)]
@@ -429,13 +439,14 @@ def test_all_parts_of_a_rack_are_designed_anew_while_they_sound(folder: Path) ->
     assert np.array_equal(sound[:paused], still)
 
 
-def test_it_begins_with_the_design_that_was_wanted_last(folder: Path) -> None:
+@pytest.mark.parametrize(("name", "key", "value"), WANTED)
+def test_it_begins_with_the_design_that_was_wanted_last(name: str, key: str, value: float, folder: Path) -> None:
     """The second time with the first note, the first time after a pause: the same sound, four times."""
-    number = next(DESIGNED + number_of(d) for d in designed(rack("prepared")) if d.key == "string.stiffness")
-    rows: list[Row] = [(0, (PARAMETER, number, -1, -1), 0.02), (1, (PAUSE, 1500, 0, 0), 0.0)]
+    number = next(DESIGNED + number_of(d) for d in designed(rack(name)) if d.key == key)
+    rows: list[Row] = [(0, (PARAMETER, number, -1, -1), value), (1, (PAUSE, 1500, 0, 0), 0.0)]
     rows.append((70, (MIDI, packed(0x90, 54, 100), 0, 0), 0.0))
-    sound, _ = heard(host(folder), plugin(folder, "prepared", any_rate=True), rows, 4)
-    made = Opened(folder.parent, unfrozen("prepared"), RATE, values_of("prepared", {"string.stiffness": 0.02}))
+    sound, _ = heard(host(folder), plugin(folder, name, any_rate=True), rows, 4)
+    made = Opened(folder.parent, unfrozen(name), RATE, values_of(name, {key: value}))
     made.send(70, 0x90, 54, 100)
     assert np.array_equal(sound, made.run(FRAMES))
 

@@ -106,20 +106,26 @@ def designs_of(name: str, values: dict[str, float]) -> list[str]:
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_port_that_strings_are_designed_for(late: bool, folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("prepared", {"string.stiffness": 0.02, "release": 0.1}),
+        ("sitar", {"contact.stiffness": 3e7, "body.scale": 1.3}),
+    ],
+    ids=str,
+)
+def test_a_port_that_strings_are_designed_for(name: str, changes: dict[str, float], late: bool, folder: Path) -> None:
     """From the first block on, or from the one after that in which the host's worker designs: a block of 1024 here."""
     library(folder)
-    changes, own = {"string.stiffness": 0.02, "release": 0.1}, dict[str, float]()
-    told, first = designs_of("prepared", changes), designs_of("prepared", own)
+    changes, own = dict(changes), dict[str, float]()
+    told, first = designs_of(name, changes), designs_of(name, own)
     turned = sum(SIZES[:5])
     settings = [*first, *(f"{word}@{turned}" for word, other in zip(told, first) if word != other)] if late else told
     around = {} if guard.missing() else {"LD_PRELOAD": str(guard.library())}
-    count, at = len(designed(rack("prepared"))), 47_952
-    sound = played(
-        host(folder), folder, ("prepared",), 1, *settings, env={**os.environ, **around}, at=at, more_ports=count
-    )
-    content = unfrozen("prepared")
-    new = Opened(folder, content, at, values_of("prepared", changes))
+    count, at = len(designed(rack(name))), 47_952
+    sound = played(host(folder), folder, (name,), 1, *settings, env={**os.environ, **around}, at=at, more_ports=count)
+    content = unfrozen(name)
+    new = Opened(folder, content, at, values_of(name, changes))
     old = Opened(folder, content, at) if late else new
     expected, now = [], 0
     for frame in sorted({turned + SIZES[5], *(frame for frame, _ in music() if frame < FRAMES)}):

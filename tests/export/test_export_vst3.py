@@ -38,6 +38,8 @@ from export.test_export_clap import (
     RETUNED,
     ROW,
     SIZES,
+    TURNED,
+    WANTED,
     Ready,
     Row,
     order,
@@ -213,38 +215,40 @@ def test_a_parameter_turns_on_its_frame(folder: Path) -> None:
     assert np.array_equal(sound, np.concatenate(pieces))
 
 
-def test_it_begins_with_the_design_that_was_wanted_last(folder: Path) -> None:
+@pytest.mark.parametrize(("name", "key", "value"), WANTED)
+def test_it_begins_with_the_design_that_was_wanted_last(name: str, key: str, value: float, folder: Path) -> None:
     """The second time with the first note, the first time after a pause, offline without one: always the same sound."""
     library(folder.parent)
-    dial = next(dial for dial in designed(rack("prepared")) if dial.key == "string.stiffness")
-    share = (0.02 - dial.low) / (dial.high - dial.low)
+    dial = next(dial for dial in designed(rack(name)) if dial.key == key)
+    share = (value - dial.low) / (dial.high - dial.low)
     value = dial.low + share * (dial.high - dial.low)
     rows: list[Row] = [(0, (PARAMETER, DESIGNED + number_of(dial), -1, -1), value), (1, (PAUSE, 1500, 0, 0), 0.0)]
     rows.append((70, (MIDI, packed(0x90, 54, 100), 0, 0), 0.0))
-    sound, said = heard(host(folder), plugin(folder, "prepared", any_rate=True), rows, 3)
-    assert f"{DESIGNED + number_of(dial)} String stiffness: " in said
-    made = Opened(folder.parent, unfrozen("prepared"), RATE, values_of("prepared", {dial.key: value}))
+    sound, said = heard(host(folder), plugin(folder, name, any_rate=True), rows, 3)
+    assert f"{DESIGNED + number_of(dial)} {dial.name}: " in said
+    made = Opened(folder.parent, unfrozen(name), RATE, values_of(name, {key: value}))
     made.send(70, 0x90, 54, 100)
     assert np.array_equal(sound, made.run(FRAMES))
 
 
-def test_a_design_is_followed_while_strings_ring(folder: Path) -> None:
+@pytest.mark.parametrize(("name", "turned"), TURNED, ids=str)
+def test_a_design_is_followed_while_strings_ring(name: str, turned: dict[str, list[float]], folder: Path) -> None:
     """The block after the pause begins with it; of values that came meanwhile the newest counts."""
     library(folder.parent)
-    found = {dial.key: dial for dial in designed(rack("prepared"))}
+    found = {dial.key: dial for dial in designed(rack(name))}
     paused = next(start for start in np.cumsum(SIZES * 3).tolist() if start > 3000)
     rows: list[Row] = [(0, (MIDI, packed(0x90, 54, 100), 0, 0), 0.0), (700, (MIDI, packed(0x90, 60, 90), 0, 0), 0.0)]
     wanted = dict[str, float]()
-    turns = [("string.stiffness", 0.005), ("string.stiffness", 0.02), ("contact.stiffness", 1e5)]
+    turns = [(key, value) for key, values in turned.items() for value in values]
     for n, (key, value) in enumerate(turns):
         dial = found[key]
         # As hosts have it, by shares of its way.
         wanted[key] = dial.low + (value - dial.low) / (dial.high - dial.low) * (dial.high - dial.low)
         rows.append((paused - 40 + n, (PARAMETER, DESIGNED + number_of(dial), -1, -1), value))
     rows += [(paused, (PAUSE, 1500, 0, 0), 0.0), (paused + 10, (MIDI, packed(0x90, 66, 90), 0, 0), 0.0)]
-    sound, _ = heard(host(folder), plugin(folder, "prepared", any_rate=True), rows, 1)
-    old = Opened(folder.parent, unfrozen("prepared"))
-    new = Opened(folder.parent, unfrozen("prepared"), RATE, values_of("prepared", wanted))
+    sound, _ = heard(host(folder), plugin(folder, name, any_rate=True), rows, 1)
+    old = Opened(folder.parent, unfrozen(name))
+    new = Opened(folder.parent, unfrozen(name), RATE, values_of(name, wanted))
     old.send(0, 0x90, 54, 100)
     old.send(700, 0x90, 60, 90)
     before = old.run(paused)

@@ -29,7 +29,7 @@ def readme(order: Export) -> str:
     target = order.target
     build = BUILD[target.name.partition("-")[0]].format(rate=order.rates[0] if order.rates else 48_000)
     levels = ", ".join(target.levels)
-    several = f", for {levels}; the processor decides which is used, and the sound is the same bits"
+    several = f", for {levels};\n  the processor decides which is used, and the sound is the same bits"
     chosen = several if len(target.levels) > 1 else f" for {levels}"
     return f"""# {order.rack.name}, for programs in C
 
@@ -40,8 +40,8 @@ No Python is in it; what it plays is what `jawari render` plays, to the last bit
 {build}
 ```
 
-- `{CODE}`: the code{chosen}. It has the functions of `jawari.h` and no other symbol, and needs
-  memset and fmod of the C library.
+- `{CODE}`: the code{chosen}.
+  It has the functions of `jawari.h` and no other symbol, and needs memset and fmod of the C library.
 - `{IMAGE}`: the instruments, as they lie in memory at rest. It opens with this code only, and is checked for
   damage, not for malice: take one from where you would take a program. Read it, or put it into the program.
 - `jawari.h`: everything that can be called. `example.c`: three notes into a WAV file.

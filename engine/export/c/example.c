@@ -21,6 +21,15 @@ static void *content(const char *path, int32_t *bytes)
     return read;
 }
 
+static const char *reason(int32_t size)
+{
+    switch (size) {
+    case JAWARI_OTHER_VERSION: return "was made by another version than this code";
+    case JAWARI_OTHER_RATE: return "has no instrument for this sample rate; README.md says for which";
+    default: return "is no image, or damaged";
+    }
+}
+
 static void head(FILE *out, uint32_t rate, uint32_t frames) /* two channels of 32-bit floats */
 {
     uint32_t data = frames * 8, words[] = {36 + data, 16, 3 | 2u << 16, rate, rate * 8, 8 | 32u << 16, data};
@@ -38,9 +47,11 @@ int main(int argc, char **argv)
     int32_t bytes = 0;
     double rate = atof(argv[2]);
     void *image = content(argv[1], &bytes), *raw = NULL;
-    int32_t size = image ? jawari_size(image, bytes, rate) : JAWARI_DAMAGED;
-    if (size > 0) raw = malloc((size_t)size + 63);
-    if (!raw) return free(image), fprintf(stderr, "cannot be opened: %d\n", (int)size), 1;
+    if (!image) return fprintf(stderr, "%s: cannot be read\n", argv[1]), 1;
+    int32_t size = jawari_size(image, bytes, rate);
+    if (size < 0) return free(image), fprintf(stderr, "%s: %s\n", argv[1], reason(size)), 1;
+    raw = malloc((size_t)size + 63);
+    if (!raw) return free(image), fprintf(stderr, "there is no memory for it\n"), 1;
     jawari *instrument = (jawari *)(((uintptr_t)raw + 63) & ~(uintptr_t)63);
     if (jawari_open(instrument, image, bytes, rate)) return 1;
 

@@ -13,22 +13,22 @@ ROOM = 6  # matrices
 TURNED = 5  # numbers: along and across from hop to hop, the same from look to look, the power of all looks
 
 
-@called_with(CUBE, CUBE, CUBE, CUBE, CUBE, VECTOR, WORD, DOUBLE, CUBE, CUBE, MATRIX)
+@called_with(CUBE, CUBE, CUBE, CUBE, CUBE, VECTOR, WORD, WORD, DOUBLE, CUBE, CUBE, MATRIX)
 def listen(
     real: Any,  # A: [partial, mode, mode], 1/s
     imaginary: Any,
     begun: Any,  # [partial, real and imaginary part, mode]
     ears: Any,  # [partial, channel, mode]: what is heard of each mode
     ears_aside: Any,  # its imaginary part
-    window: Any,  # of a look, in hops: twice as long as it is from one look to the next
+    window: Any,  # of a look, in hops
     before: Any,  # hops until the first
+    apart: Any,  # from one look to the next
     hop: Any,  # s
     work: Any,  # [ROOM, mode, mode]
     heard: Any,  # [real and imaginary part, channel, hop]
     turned: Any,  # out: [partial, TURNED]
 ) -> None:
     """Of each partial, how it turns; what it has turned from hop to hop is taken off before it is looked at."""
-    apart = window.size // 2
     for p in range(real.shape[0]):
         exponential(real, imaginary, p, hop, work)
         for n in range(before + heard.shape[2]):
@@ -39,8 +39,8 @@ def listen(
         turned[p, 0], turned[p, 1] = along, across
         size = sqrt(along * along + across * across)
         hold(heard, along / size if size > 0.0 else 1.0, -across / size if size > 0.0 else 0.0)
-        turned[p, 4] = look(heard, window)
-        turned[p, 2], turned[p, 3] = turn(heard, apart, heard.shape[2] - 3 * apart + 1)
+        turned[p, 4] = look(heard, window, apart)
+        turned[p, 2], turned[p, 3] = turn(heard, apart, heard.shape[2] - window.size - apart + 1)
 
 
 @native
@@ -137,9 +137,9 @@ def hold(heard: Any, on: Any, aside: Any) -> None:
 
 
 @native
-def look(heard: Any, window: Any) -> Any:
+def look(heard: Any, window: Any, apart: Any) -> Any:
     """The power of all looks; each look lies in the place of the first hop that it sees."""
-    apart, power = window.size // 2, 0.0
+    power = 0.0
     for c in range(heard.shape[1]):
         for n in range(0, heard.shape[2] - window.size + 1, apart):
             a, b = 0.0, 0.0

@@ -2,7 +2,8 @@
 
 Near a partial a string on a bridge is one mode, x' = s x - g v, with its own pole s, g = a sqrt(T/L) by which it
 pulls, and the bridge's velocity v. That is what the body makes of all strings' pull F = sum g x: of modes near the
-partial, each a pole p of its own, q' = p q + phi F, and of all others their mobility there, v = sum phi r q + Y F. So
+partial, each a pole p of its own, q' = p q + phi F, and of all others their mobility there, v = sum phi r q + Y F. What
+pushes a string pushes the bridge under its end, too, and these modes with it. So
 the strings of a course pull together, and what a hammer strikes alike is bent as far as all of them; what is left when
 that has died is bent no more, and a string beside one of the body's modes shares it. What is heard beats and glides:
 its pitch is a mean, of what the body's modes radiate, or, where no body is heard, of the strings themselves.
@@ -27,10 +28,11 @@ from engine.physics.pitch import angle
 from engine.physics.string import Array, String
 
 MOST_BENT = 0.03  # half a semitone: beyond, one mode of a string says little
-CLOSELY = 0.12  # of a frequency: modes of a body that are a string's partners there
+CLOSELY, LEAST = 0.12, 20.0  # of the pitch, and Hz, from a partial: modes of a body are its partners there, and heard
 ROUNDS, CLOSE, LEVEL = 8, 1e-5, 0.3  # times that it is tuned, until within a sixtieth of a cent; least slope
-HOP = 4e-3  # s
-BEFORE, LOOK = round(told.FROM / HOP), round(told.LOOK / HOP)  # hops until the first look, and from look to look
+HOP = 5e-3  # s
+BEFORE, LOOK = round(told.FROM / HOP), round(told.LOOK / HOP)  # hops until the first look, and of one
+APART = round(told.APART / HOP)  # from look to look
 HOPS = round((told.UNTIL - told.FROM) / HOP)
 
 
@@ -43,6 +45,7 @@ class Sounding(NamedTuple):
     onset: float = 0.0  # s
     force: float = 1.0
     strokes: tuple[float, ...] = (1.0,) * told.PARTIALS  # how strongly each partial is
+    pushes: tuple[float, ...] = (0.0,) * told.PARTIALS  # and how strongly the body is there, by the string's end
 
 
 class Near(NamedTuple):
@@ -54,6 +57,7 @@ class Near(NamedTuple):
     ears: Array  # [partials, channels, modes]
     ears_aside: Array
     places: Array  # rad/s
+    around: Array  # rad/s, about where each is heard
     apart: Array  # of strings in each of their planes, how many times as high as the pitch they are tuned
     loud: list[float]  # by how much of its power each partial is heard
 
@@ -84,21 +88,29 @@ def bent(strings: Sequence[Sounding], body: Body, pitch: float, together: bool =
 
 def _bent(near: Near, times: float = 1.0) -> float:
     """The same of strings that are known so far."""
+    return told.mean(*_departures(near, times))
+
+
+def _departures(near: Near, times: float) -> tuple[list[float], list[float]]:
+    """Of each partial, how far it is from its place, and the power with which it is heard."""
     partials, channels, size = near.ears.shape
     imaginary, rows = near.imaginary.copy(), np.arange(near.apart.size)
-    imaginary[:, rows, rows] += near.places[:, None] * (times * near.apart - 1.0)
+    imaginary[:, rows, rows] += near.places[:, None] * (times * near.apart) - near.around[:, None]
     turned, heard = np.zeros((partials, beating.TURNED)), np.zeros((2, channels, HOPS))
     work, begun = np.zeros((beating.ROOM, size, size)), near.begun.copy()
-    beating.listen(near.real, imaginary, begun, near.ears, near.ears_aside, _window(), BEFORE, HOP, work, heard, turned)
-    off = [angle(one[0], one[1]) + angle(one[2], one[3]) / LOOK for one in turned.tolist()]
+    beating.listen(
+        near.real, imaginary, begun, near.ears, near.ears_aside, _window(), BEFORE, APART, HOP, work, heard, turned
+    )
+    off = [angle(one[0], one[1]) + angle(one[2], one[3]) / APART for one in turned.tolist()]
     power = [loud * float(one[4]) for loud, one in zip(near.loud, turned)]
-    return told.mean([by / (HOP * w) for by, w in zip(off, near.places.tolist())], power)
+    places = zip(off, near.around.tolist(), near.places.tolist())
+    return [(by / HOP + (there - w)) / w for by, there, w in places], power
 
 
 @lru_cache(maxsize=1)
 def _window() -> Array:
     """Hann's, of one look."""
-    return 0.5 - 0.5 * elementwise.cos((pi / LOOK) * (np.arange(2 * LOOK) + 0.5))
+    return 0.5 - 0.5 * elementwise.cos((2.0 * pi / LOOK) * (np.arange(LOOK) + 0.5))
 
 
 def radiated(body: Body, places: Sequence[float]) -> tuple[float, ...]:
@@ -121,16 +133,24 @@ def _radiated(body: Body, frequency: float) -> float:
 
 
 def _near(strings: Sequence[Sounding], body: Body, pitch: float, together: bool) -> Near:
+    """Around where partials are once strings are tuned: what is between two of a body's modes moves otherwise there."""
+    at = told.places(pitch, strings[0].string.inharmonicity)
+    off, power = _departures(_around(at, at, strings, body, together), 1.0)
+    mean = told.mean(off, power)
+    away = [min(max(by - mean, -MOST_BENT), MOST_BENT) for by in off]
+    return _around([hz * (1.0 + by) for hz, by in zip(at, away)], at, strings, body, together)
+
+
+def _around(there: list[float], at: list[float], strings: Sequence[Sounding], body: Body, together: bool) -> Near:
     rows = [(own, plane) for own in strings for plane in own.strung.planes]
     pull = np.array([_pull(own, plane, body) for own, plane in rows])
     if pull.any():  # what does not move the bridge is not heard
         rows, pull = [row for row, by in zip(rows, pull) if by.any()], pull[pull.any(axis=1)]
-    at = told.places(pitch, strings[0].string.inharmonicity)
-    w = 2.0 * pi * np.array(at)
+    w = 2.0 * pi * np.array(there)
     poles = [Pole(mode) for mode in body.modes]
     close = [
-        [pole for pole in poles if together and abs(pole.mode.frequency / hz - 1.0) < CLOSELY / n]
-        for n, hz in enumerate(at, 1)
+        [pole for pole in poles if together and abs(pole.mode.frequency - hz) < max(CLOSELY * at[0], LEAST)]
+        for hz in at
     ]
     silent = not pull.any() or any(own.strung.listening for own in strings)
     count, size = len(rows), len(rows) + max(len(own) for own in close)
@@ -143,9 +163,9 @@ def _near(strings: Sequence[Sounding], body: Body, pitch: float, together: bool)
         real[n, range(count), range(count)] -= [_loss(own.string, plane, n + 1) for own, plane in rows]
     mean = total(np.array([own.detuned for own in strings])) / len(strings)
     apart = np.array([exp2((own.detuned - mean + plane.detuned) / 1200.0) for own, plane in rows])
-    begun = np.stack([_begun(rows, n, one, size) for n, one in enumerate(w.tolist(), 1)])
-    loud = [one * one * _radiated(body, hz) for one, hz in zip(w.tolist(), at)]
-    return Near(real, imaginary, begun, ears, aside, w, apart, loud)
+    begun = np.stack([_begun(rows, pull, own, n, one, size) for n, (one, own) in enumerate(zip(w.tolist(), close), 1)])
+    loud = [one * one * _radiated(body, hz) for one, hz in zip(w.tolist(), there)]
+    return Near(real, imaginary, begun, ears, aside, 2.0 * pi * np.array(at), w, apart, loud)
 
 
 def _couple(
@@ -170,14 +190,25 @@ def _couple(
                 sounds[:, j] = by * np.array(pole.mode.heard)
 
 
-def _begun(rows: list[tuple[Sounding, Plane]], n: int, w: float, size: int) -> Array:
-    """How strings swing once all are struck: those that are struck later are behind."""
+def _begun(
+    rows: list[tuple[Sounding, Plane]], pull: Array, close: Sequence[Pole], n: int, w: float, size: int
+) -> Array:
+    """How strings swing once all are struck, and the body's modes beside them: those that are struck later are behind.
+
+    What pushes a string pushes the bridge as well, by as much as is not in the string's own partial: near partial n
+    sin(k (L - x))/sin(k L) is its pole and (1 - x/L) cos(n pi x/L). A push starts a string a quarter of a period later.
+    """
     begun, first = np.zeros((2, size)), min(own.onset for own, _ in rows)
+    shapes = np.array([pole.mode.shape for pole in close])
     for i, (own, plane) in enumerate(rows):
         late, string = w * (own.onset - first), own.string
-        strong = seen_from(own.strung.struck, plane.angle) * own.force / sqrt(string.density * string.length)
-        strong *= own.strokes[n - 1]
-        begun[0, i], begun[1, i] = strong * cos(late), -strong * sin(late)
+        strong = seen_from(own.strung.struck, plane.angle) * own.force
+        swings = strong * own.strokes[n - 1] / sqrt(string.density * string.length)
+        begun[0, i], begun[1, i] = swings * cos(late), -swings * sin(late)
+        if close:
+            pushed = product(pull[i], shapes.T) * (strong * own.pushes[n - 1] / sqrt(string.tension / string.length))
+            begun[0, len(rows) :][: len(close)] += sin(late) * pushed
+            begun[1, len(rows) :][: len(close)] += cos(late) * pushed
     return begun
 
 

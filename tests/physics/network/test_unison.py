@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 
 from engine.physics.network.parts import Body, Resonance, Strung
 from engine.physics.network.unison import Sounding, bent, by_ear
-from engine.physics.pitch import LOOK, PARTIALS, angle
+from engine.physics.pitch import APART, LOOK, PARTIALS, angle
 from engine.physics.string import Loss, String
 
 BODY = Body((Resonance(180.0, 12.0, 0.25), Resonance(515.0, 8.0, 0.25)))
 MODES, STRUCK = 25, 0.12
 STROKES = tuple(sin(n * pi * STRUCK) for n in range(1, PARTIALS + 1))
+PUSHES = tuple((1.0 - STRUCK) * cos(n * pi * STRUCK) for n in range(1, PARTIALS + 1))
+NONE = (0.0,) * PARTIALS
 STEP = 1e-3  # s
-PLACES = round(LOOK / STEP) * np.arange(8)[:, None] + np.arange(round(2 * LOOK / STEP))  # of what each look sees
+PLACES = round(APART / STEP) * np.arange(15)[:, None] + np.arange(round(LOOK / STEP))  # of what each look sees
 
 
 def wire(frequency: float) -> String:
@@ -27,7 +29,7 @@ def wire(frequency: float) -> String:
 
 def course(frequency: float, *cents: float) -> list[Sounding]:
     found = [wire(frequency * 2.0 ** (c / 1200.0)) for c in cents]
-    return [Sounding(Strung(string), string, c, strokes=STROKES) for string, c in zip(found, cents)]
+    return [Sounding(Strung(string), string, c, strokes=STROKES, pushes=PUSHES) for string, c in zip(found, cents)]
 
 
 def heard(strings: list[Sounding], body: Body, pitch: float) -> float:
@@ -64,7 +66,7 @@ def heard(strings: list[Sounding], body: Body, pitch: float) -> float:
         z = (moved[near, None] * np.exp((values[near] - 2j * pi * place)[:, None] * t)).sum(axis=0)
         coarse = np.angle((z[:-1].conj() * z[1:]).sum()) / STEP
         looks = (z * np.exp(-1j * coarse * (t - 0.1)))[PLACES] @ np.hanning(PLACES.shape[1] + 2)[1:-1]
-        off.append((coarse + np.angle((looks[:-1].conj() * looks[1:]).sum()) / LOOK) / (2.0 * pi * place))
+        off.append((coarse + np.angle((looks[:-1].conj() * looks[1:]).sum()) / APART) / (2.0 * pi * place))
         powers.append(float((np.abs(looks) ** 2).sum()))
     return float(np.average(off, weights=powers))
 
@@ -88,7 +90,10 @@ def test_a_course_tuned_by_ear_sounds_its_pitch_on_the_body(frequency: float, ce
 
 def test_strings_in_unison_are_bent_by_all_of_them_and_one_way_by_themselves() -> None:
     alone, three = (
-        [own._replace(strokes=(1.0, *[0.0] * (PARTIALS - 1))) for own in course(230.0, *cents)]
+        [
+            own._replace(strokes=(1.0, *[0.0] * (PARTIALS - 1)), pushes=(0.0,) * PARTIALS)
+            for own in course(230.0, *cents)
+        ]
         for cents in ((0.0,), (0.0, 0.0, 0.0))
     )  # of one partial
     one = bent(alone, BODY, 230.0)
