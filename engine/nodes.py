@@ -17,7 +17,7 @@ from numba.extending import intrinsic, overload
 from engine import elementary
 from engine.compiled import INTO_CALLER
 from engine.elementary import ARTANH, NATURAL, TAYLOR, power_of_normal
-from engine.vectors import INT, _vector_code, _Vectors
+from engine.vectors import INT, _arrays, _vector_code, _Vectors
 
 # How eta^power is taken: pow() costs more than the rest of a contact, so common exponents go without.
 FORMS = LINEAR, QUARTER, HALF, GENERAL = range(4)
@@ -27,6 +27,12 @@ SINGLE = 4  # bytes
 # added and taken off again leaves a whole number.
 FROM_ROOT, ONE, MANTISSA = 0x4AFB0D, 127 << 23, (1 << 23) - 1
 WHOLE, WHOLE_IS, ROUNDING = (127 + 23) << 23, 2.0**23, 1.5 * 2.0**23
+
+
+def reached(height: Any, now: Any, after: Any, psi: Any, force: Any) -> bool:
+    """Whether any node may push: inside, about to be, or still holding energy. Leaves no force behind."""
+    force[:] = 0.0
+    return bool(((height > now[: height.size]) | (height > after[: height.size]) | (psi > 0.0)).any())
 
 
 def press(
@@ -213,6 +219,24 @@ def _power(v: _Vectors, base: Lanes, power: Any) -> Lanes:
 
 
 @intrinsic
+def _reached(typing: Any, height: Any, now: Any, after: Any, psi: Any, force: Any) -> Any:
+    def code(context: Any, b: Any, signature: Any, values: Any) -> Any:
+        height, now, after, psi, force = _arrays(context, b, signature, values)
+        v = _Vectors(context, b, force.data.type.pointee)
+        (size,) = cgutils.unpack_tuple(b, height.shape)
+        mask = ir.IntType(v.lanes)
+        found = cgutils.alloca_once_value(b, mask(0))
+        with v.loop(size, v.lanes) as i:
+            h, x, w, held = (Lanes(b, v.load(array.data, i)) for array in (height, now, after, psi))
+            v.store(v.zero, force.data, i)
+            near = (h > x) | (h > w) | (held > 0.0)
+            b.store(b.or_(b.load(found), b.bitcast(near.value, mask)), found)
+        return b.icmp_unsigned("!=", b.load(found), mask(0))
+
+    return types.boolean(height, now, after, psi, force), code
+
+
+@intrinsic
 def _press(
     typing: Any,
     height: Any,
@@ -267,6 +291,11 @@ def _press(
 
     arguments = height, now, before, after, psi, slope, force, powers, grain, response
     return types.void(*arguments), _vector_code(generate)
+
+
+@overload(reached, **INTO_CALLER)
+def _compiled_reached(height: Any, now: Any, after: Any, psi: Any, force: Any) -> Any:
+    return lambda height, now, after, psi, force: _reached(height, now, after, psi, force)
 
 
 @overload(press, **INTO_CALLER)

@@ -29,6 +29,11 @@ def press(
 
 
 @called_by_python
+def reached(height: Any, now: Any, after: Any, psi: Any, force: Any) -> Any:
+    return nodes.reached(height, now, after, psi, force)
+
+
+@called_by_python
 def respond(law: Any, k: Any, eta: Any, eta_before: Any, push: Any, psi: Any, answer: Any) -> Any:
     return contact.respond(law, law.slope[k], eta, eta_before, push, psi, answer)
 
@@ -70,6 +75,23 @@ def test_nodes_in_vectors(count: int, exponent: float, dtype: Any) -> None:
     for found, one_by_one in zip((force, psi), wanted.T, strict=True):
         assert np.abs(found[:count] - one_by_one).max() <= accurate * max(np.abs(one_by_one).max(), 1e-12)
     assert (after[:count] == start[:count] + dtype(ANSWER) * force[:count]).all()
+
+
+@both
+@pytest.mark.parametrize("count", [1, 8, 13, 40])
+def test_one_node_that_is_reached_is_found(count: int, dtype: Any) -> None:
+    """Inside, about to be or holding energy: in any place, and none where nothing is."""
+    room = whole(count, dtype)
+    for way in range(4):
+        for k in range(count):
+            height = deep(np.zeros(count), dtype)
+            now, after, psi, force = np.ones(room, dtype), np.ones(room, dtype), np.zeros(room, dtype), np.ones(room)
+            force = force.astype(dtype)
+            if way < 3:
+                (now, after, psi)[way][k] = 1.0 if way == 2 else -1.0
+            assert nodes.reached(height, now, after, psi, force.copy()) == (way < 3)
+            assert reached(height, now, after, psi, force) == (way < 3)
+            assert not force.any()
 
 
 def test_powers_in_single_precision() -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from engine.compiled import inlined, native
 from engine.layout import Integers, Matrix, Vector
-from engine.nodes import press
+from engine.nodes import press, reached
 from engine.physics import contact
 from engine.physics.contact import Law, Touch
 from engine.physics.grid import ORIGIN
@@ -38,12 +38,10 @@ def read_points(surface: Touchable, u: Any, out: Any) -> None:
 @inlined
 def meet_nodes(surface: Touchable, touch: Touch, x: Any, y: Any, w: Any) -> Any:
     """Contact at the nodes over a barrier: each on its own, since a node's force moves no other node. Their sum."""
-    law, height, psi, first, near = surface.law, surface.height, touch.psi, surface.first_node + ORIGIN, 0
+    first = surface.first_node + ORIGIN
     now, before, after = x[first:], y[first:], w[first:]
-    for k in range(height.size):
-        touch.force[k] = law.zero
-        near += (height[k] > now[k]) | (height[k] > after[k]) | (psi[k] > law.zero)
-    return push_nodes(surface, touch, now, before, after) if near else law.zero
+    near = reached(surface.height, now, after, touch.psi, touch.force)
+    return push_nodes(surface, touch, now, before, after) if near else surface.law.zero
 
 
 @native  # by itself: what it keeps in registers the stencil would lack
