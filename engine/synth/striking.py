@@ -21,7 +21,7 @@ from engine.preset.assembly import Blowing, Exciter, Plucking
 SEEN = 256  # values of a pulse: what is drawn lets go within a thirtieth of it
 
 
-class Stroke(NamedTuple):
+class Struck(NamedTuple):
     """Of each partial, how strongly it is struck, and how strongly the end of the string is pushed where it lies; their
     common scale is anybody's.
     """
@@ -31,7 +31,7 @@ class Stroke(NamedTuple):
 
 
 @lru_cache(maxsize=64)  # all strings of a course ask for the same
-def stroke(exciter: Exciter, struck: Excitation, string: String, together: int, rate: float) -> Stroke:
+def stroke(exciter: Exciter, struck: Excitation, string: String, together: int, rate: float) -> Struck:
     """Where a key's exciter meets its strings, so many `together`, in steps of a rate.
 
     What pushes has a spectrum; a plectrum that slips leaves a string that is bent at one place.
@@ -46,7 +46,7 @@ def stroke(exciter: Exciter, struck: Excitation, string: String, together: int, 
     at = struck.position
     there = [(sin(n * pi * at), (1.0 - at) * cos(n * pi * at)) for n in range(1, PARTIALS + 1)]
     strings, body = zip(*((own * by, end * by) for (own, end), by in zip(there, pushed)))
-    return Stroke(strings, body)
+    return Struck(strings, body)
 
 
 def as_pushed(exciter: Exciter, struck: Excitation, string: String, together: int, rate: float) -> Excitation:
