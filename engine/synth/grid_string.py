@@ -75,7 +75,7 @@ def consistent(string: GridParts, pickups: int, columns: int) -> bool:
         and {array.size for array in (c.stencil.far, c.meter.far, t.far)} == {c.stencil.offset.size}
         and all(REACH < offset < nodes for offset in c.stencil.offset)
         and {array.size for array in each} | {points} == {points}
-        and points == (obstacles or whole(c.rest_psi.size, np.float64))
+        and points == (c.rest_psi.size if obstacles else whole(c.rest_psi.size, np.float64))
         and obstacles in (0, points)
         and 0 <= c.surface.first_node <= nodes - (0 if obstacles else c.rest_psi.size)
         and starts.min() >= 0
