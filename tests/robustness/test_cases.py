@@ -16,7 +16,7 @@ from robustness_parts.cases import KINDS, play_kept, run_case
 
 from engine import EngineError
 
-CASES = {"presets": 30, "rates": 20, "networks": 20, "files": 100, "midi": 100}
+CASES = {"presets": 30, "rates": 40, "networks": 20, "files": 100, "midi": 100}
 SLICES = 5
 SLOWER = 4.0  # times, whatever processor this is, and however busy
 
