@@ -104,7 +104,7 @@ def test_a_stop_drawn_in_part_plucks_in_part() -> None:
 
     share = 40 / 127
     wanted = share * of(127) + (1.0 - share) * of(0)
-    assert of(40) == pytest.approx(wanted, rel=1e-9, abs=1e-12 * np.abs(wanted).max())
+    assert of(40) == pytest.approx(wanted, rel=1e-9, abs=1e-11 * np.abs(wanted).max())  # 4000 steps round
     assert np.abs(of(127) - of(0)).max() > 0.01 * np.abs(wanted).max()
 
 
