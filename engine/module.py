@@ -214,9 +214,13 @@ def _loaded(content: bytes) -> Code | None:
 
 
 def _made() -> Code:
+    return Code(_anew())
+
+
+def _anew() -> bytes:
     content = make()
     disk.write(name(), content)
-    return Code(content)
+    return content
 
 
 def name() -> str:
@@ -276,10 +280,7 @@ def help_out(number: str, sources_here: str, *aim: str) -> None:
 def ship(folder: str) -> None:
     """For a wheel, under the name that it is looked for there; made if it is not in the cache."""
     processor.require()
-    content = disk.read(name())
-    if content is None or _loaded(content) is None:
-        content = make()
-        disk.write(name(), content)
+    content = (disk.read(name()) if _kept() else None) or _anew()
     Path(folder, processor.shipped(processor.PROCESSOR.name).name).write_bytes(content)
 
 

@@ -32,7 +32,12 @@ WHOLE, WHOLE_IS, ROUNDING = (127 + 23) << 23, 2.0**23, 1.5 * 2.0**23
 def reached(height: Any, now: Any, after: Any, psi: Any, force: Any) -> bool:
     """Whether any node may push: inside, about to be, or still holding energy. Leaves no force behind."""
     force[:] = 0.0
-    return bool(((height > now[: height.size]) | (height > after[: height.size]) | (psi > 0.0)).any())
+    return bool(near(height, now[: height.size], after[: height.size], psi).any())
+
+
+def near(height: Any, now: Any, after: Any, psi: Any) -> Any:
+    """Which nodes may push."""
+    return (height > now) | (height > after) | (psi > 0.0)
 
 
 def press(
@@ -54,7 +59,7 @@ def press(
     """
     size, (form, power, secant) = height.size, powers
     levels, held = (height, now[:size], before[:size], after[:size]), psi.copy()
-    near = (height > levels[1]) | (height > levels[3]) | (held > 0.0)
+    pressed = near(height, levels[1], levels[3], held)
     with np.errstate(all="ignore"):
         base = depth(height, levels[1], levels[3], np.where)
         if form == LINEAR:
@@ -69,7 +74,7 @@ def press(
             raised = np.array([power_of_normal(float(x), float(power)) for x in base])
         found = pushes(levels, held, slope * raised, (secant, grain, response), np.where, np.sqrt)
     for array, value, old in zip((force, psi, after[:size]), found, (0.0, held, levels[3].copy()), strict=True):
-        array[:] = np.where(near, value, old)
+        array[:] = np.where(pressed, value, old)
 
 
 def depth(height: Any, now: Any, after: Any, choose: Any) -> Any:
@@ -229,8 +234,7 @@ def _reached(typing: Any, height: Any, now: Any, after: Any, psi: Any, force: An
         with v.loop(size, v.lanes) as i:
             h, x, w, held = (Lanes(b, v.load(array.data, i)) for array in (height, now, after, psi))
             v.store(v.zero, force.data, i)
-            near = (h > x) | (h > w) | (held > 0.0)
-            b.store(b.or_(b.load(found), b.bitcast(near.value, mask)), found)
+            b.store(b.or_(b.load(found), b.bitcast(near(h, x, w, held).value, mask)), found)
         return b.icmp_unsigned("!=", b.load(found), mask(0))
 
     return types.boolean(height, now, after, psi, force), code
@@ -279,15 +283,15 @@ def _press(
 
         with cgutils.for_range_slice(b, INT(0), size, INT(v.lanes)) as (i, _):
             h, x, w, held = (Lanes(b, v.load(array.data, i)) for array in (height, now, after, psi))
-            near = (h > x) | (h > w) | (held > 0.0)
+            pressed = near(h, x, w, held)
             v.store(v.zero, force.data, i)
             mask = ir.IntType(v.lanes)
-            with b.if_then(b.icmp_unsigned("!=", b.bitcast(near.value, mask), mask(0))):
+            with b.if_then(b.icmp_unsigned("!=", b.bitcast(pressed.value, mask), mask(0))):
                 steep = Lanes(b, v.load(slope.data, i)) * raise_it(depth(h, x, w, choose))
                 y = Lanes(b, v.load(before.data, i))
                 found = pushes((h, x, y, w), held, steep, law, choose, Lanes.root)
                 for array, value, old in zip((force, psi, after), found, (0.0, held, w), strict=True):
-                    v.store(choose(near, value, old).value, array.data, i)
+                    v.store(choose(pressed, value, old).value, array.data, i)
 
     arguments = height, now, before, after, psi, slope, force, powers, grain, response
     return types.void(*arguments), _vector_code(generate)
