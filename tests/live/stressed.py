@@ -46,13 +46,15 @@ def due(begun: Integers) -> NDArray[np.float64]:
 def counted(begun: Integers, took: Integers) -> dict[str, float]:
     """Of these blocks (ns): how many, how many the clock has room for besides, and how many ended too late.
 
-    Too late is more than a period after they should have begun. With the worst beginning in ms, and the mean load.
+    Too late is more than a period after they should have begun; those that are long took more than that by themselves.
+    With the worst beginning in ms, and the mean load.
     """
     late, last = begun - due(begun), len(begun) - 1
     return {
         "blocks": last,
         "lost": round((due(begun)[-1] - due(begun)[0]) / PERIOD) - last,
         "late": int((late + took > PERIOD).sum()),
+        "long": int((took > PERIOD).sum()),
         "worst": float(late.max()) / 1e6,
         "load": float(took.mean()) / PERIOD,
     }
@@ -66,8 +68,8 @@ def spend(seconds: float, busy: bool) -> None:
         time.sleep(seconds)
 
 
-def change_presets(player: Player, seconds: float) -> int:
-    """Design the next preset in the background, play it on all channels as soon as it is there; how often."""
+def design_presets(player: Player, seconds: float, played: bool) -> int:
+    """Design one preset after another in the background; each is played on all channels at once, or none; how many."""
     names, made, changes = [*sorted(ONE_STRING), "sitar"], list[Instrument](), 0
     end, thread = time.monotonic() + seconds, threading.Thread()
 
@@ -75,7 +77,7 @@ def change_presets(player: Player, seconds: float) -> int:
         made.append(Instrument(names[changes % len(names)], RATE, BLOCK, oversample=2, polyphony=len(KEYS)))
 
     while time.monotonic() < end:
-        if made and player.change(made[-1]):
+        if made and (not played or player.change(made[-1])):
             made.clear()
             changes += 1
         elif not made and not thread.is_alive():
@@ -123,7 +125,9 @@ def strike(player: Player, seconds: float) -> None:
 
 
 def compiled(slices: int, idle: float, busy: float, changing: bool = False) -> dict[str, Any]:
-    """The stream as it is, in turns with an idle interpreter (s) and a busy one, or one that changes presets."""
+    """The stream as it is, in turns with an idle interpreter (s) and a busy one; or in turns while presets are designed
+    that nobody plays, and while each is played.
+    """
     player = Player(RATE, BLOCK)
     rows: dict[bool, list[Integers]] = {False: [], True: []}
     voices, changes = [], 0
@@ -133,10 +137,11 @@ def compiled(slices: int, idle: float, busy: float, changing: bool = False) -> d
         for n in range(2 * slices):
             seconds = busy if n % 2 else idle
             strike(player, seconds)
-            if n % 2 and changing:
-                changes += change_presets(player, seconds)
-            else:
+            if not changing:
                 spend(seconds, bool(n % 2))
+            else:
+                made = design_presets(player, seconds, played=bool(n % 2))
+                changes += made * (n % 2)
             block = np.concatenate([last, player.new_blocks()])
             rows[bool(n % 2)].append(block)
             last = block[-1:]
