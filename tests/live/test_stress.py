@@ -67,7 +67,9 @@ def measured(server: Server, code: str, guarded: bool = True) -> dict[str, Any]:
 
 
 def test_blocks_are_counted_against_the_clock() -> None:
-    """Forty that never came are lost; one that begins 3 ms late while the next is on time is late, one that takes 3 is long."""
+    """Forty that never came are lost; one that begins 3 ms late, while the next is on time, is late; so is one that
+    takes so long by itself.
+    """
     period = 1e9 * BLOCK / RATE
     begun = np.arange(1000) * period + 1e5 * np.random.default_rng(1).uniform(size=1000)
     begun[100] += 3e6
