@@ -8,7 +8,7 @@ uses is not written down; and of an array that lies in one piece a function is g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -19,6 +19,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.datamodel import DataModelManager, default_manager, models
 from numba.core.lowering import Lower
 from numba.core.postproc import PostProcessor
+from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import NativeLowering
 from numba.np import arrayobj
 
@@ -282,3 +283,19 @@ class Writing(NativeLowering):  # type: ignore[misc]
     def lowering_class(self) -> Any:
         """What writes it."""
         return _Lower
+
+    def run_pass(self, state: Any) -> bool:
+        """Note down what asked for which processor it is."""
+        done: bool = super().run_pass(state)
+        code = state.targetctx.codegen()
+        if state.cr.fndesc.mangled_name in code.asking:
+            code.again.append(state)
+        return done
+
+
+def write_again(functions: Sequence[Any]) -> None:
+    """For another processor: their types are known, and so are those of all that they call."""
+    for state in functions:
+        state.targetctx.codegen().whole.globals[state.cr.fndesc.mangled_name].blocks.clear()
+        with ConfigStack().enter(state.flags):
+            Writing().run_pass(state)

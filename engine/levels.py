@@ -100,14 +100,14 @@ def fused(doors: Mapping[str, lowering.Door], declared: int, aims: Sequence[Proc
     """
     if len(aims) > 1:
         _require_assembler()
-    whole, machine, _ = lowering.optimised(doors, declared, _silent, aims[0])
+    made, _ = lowering.optimised_for(doors, declared, _silent, aims)
+    whole, machine = made[0]
     if len(aims) == 1:
         _link(whole, _NO_LEVELS.replace("OUTSIDE", told))
         return _emitted(whole, machine)
     signatures = {name: str(whole.get_function(name).global_value_type) for name in doors}
-    parts = [whole, *(lowering.optimised(doors, declared, _silent, aim)[0] for aim in aims[1:])]
     together = llvm.parse_assembly(_head(machine))
-    for aim, part in zip(aims, parts):
+    for aim, (part, _) in zip(aims, made):
         for name in doors:
             part.get_function(name).name = f"{name}.{aim.name}"
         together.link_in(llvm.parse_assembly(marked(str(part), aim.name)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, ClassVar
@@ -79,6 +79,19 @@ def optimised(
     Of `elsewhere`, names and types by functions, nothing is compiled. `tell` is told what share is done, given how many
     functions there are in all.
     """
+    found, returning = optimised_for(doors, declared, tell, [aim], elsewhere)
+    return *found[0], returning
+
+
+def optimised_for(
+    doors: Mapping[str, Door],
+    declared: int,
+    tell: Callable[[float], None],
+    aims: Sequence[Processor],
+    elsewhere: Mapping[Any, tuple[str, tuple[Any, ...]]] | None = None,
+) -> tuple[list[tuple[Any, Any]], dict[str, bool]]:
+    """Modules and machines for each of some processors of one system. Types are found once, and written again is what
+    asks for which processor it is."""
     cpu_target.target_context.refresh()  # numba's runtime belongs to the first context that is made
     with (
         global_compiler_lock,
@@ -88,7 +101,7 @@ def optimised(
         inference.in_short(),
         target_override(NAME),
     ):
-        target = _Target(aim)
+        target = _Target(aims[0])
         target.typing_context.elsewhere = elsewhere or {}
         target.wrote = lambda count: tell(LOWERED * min(count / declared, 1.0))
         _Function.targetdescr = target
@@ -96,15 +109,19 @@ def optimised(
             returning = {name: _lower(target, name, door) for name, door in doors.items()}
             tell(LOWERED)
             code = target.target_context.codegen()
-            whole = _parsed(code.whole, doors)
+            found = [(_parsed(code.whole, doors), code.machine)]
+            for aim in aims[1:]:
+                front.write_again(code.aim_at(aim))
+                found.append((_parsed(code.whole, doors), code.machine))
         finally:
             _Function.targetdescr = None
-    del target
+    del target, code
     tell(LINKED)
-    _optimise(whole, code.machine)
-    assert not foreign(str(whole)), "an address of this very process cannot be kept"
+    for whole, aimed in found:
+        _optimise(whole, aimed)
+        assert not foreign(str(whole)), "an address of this very process cannot be kept"
     tell(OPTIMISED)
-    return whole, code.machine, returning
+    return found, returning
 
 
 def foreign(text: str) -> list[str]:
@@ -177,11 +194,19 @@ class _Codegen(JITCPUCodegen):
     _library_class = _Library
 
     def __init__(self, aim: Processor) -> None:
-        self.machine = machine(aim)
-        self._data_layout = str(self.machine.target_data)
-        self._target_data, self._tm_features = self.machine.target_data, aim.features
         self.count, self.whole = 0, ir.Module()
+        self.asking, self.again = set[str](), list[Any]()  # names of functions that depend on the aim; what wrote them
+        self.aim_at(aim)
+        self._data_layout = str(self.machine.target_data)
         self.whole.triple, self.whole.data_layout = self.machine.triple, self._data_layout
+
+    def aim_at(self, aim: Processor) -> list[Any]:
+        """From now on write for this processor; what must be written again."""
+        before, self.again = self.again, []
+        assert {state.cr.fndesc.mangled_name for state in before} == self.asking, "numba's own depends on a processor"
+        self.aim, self.machine = aim, machine(aim)
+        self._target_data, self._tm_features = self.machine.target_data, aim.features
+        return before
 
     def set_env(self, env_name: str, env: Any) -> None:
         pass
@@ -202,15 +227,22 @@ def machine(aim: Processor = PROCESSOR) -> Any:
 
 
 class _Context(CPUContext):
+    """numba makes copies of it for each function."""
+
     def __init__(self, typing_context: Any, aim: Processor) -> None:
-        self.processor = aim
+        self._internal_codegen = _Codegen(aim)
         super().__init__(typing_context, NAME)
 
     def init(self) -> None:
         self.is32bit = False
-        self._internal_codegen = _Codegen(self.processor)
         self.data_model_manager = front.MODELS
         self._fresh = False
+
+    @property
+    def processor(self) -> Processor:
+        """What is being written for, for a function that depends on it."""
+        self.codegen().asking.add(self.fndesc.mangled_name)
+        return self.codegen().aim
 
     def load_additional_registries(self) -> None:
         """Once; from then on only what is new in the same ones: asking packages for theirs takes time."""

@@ -52,6 +52,7 @@ INTERNALS = {
         "numba.core.registry.CPUTarget",
         "numba.core.registry.cpu_target",
         "numba.core.serialize.dumps",
+        "numba.core.targetconfig.ConfigStack",
         "numba.core.target_extension.CPU",
         "numba.core.target_extension.dispatcher_registry",
         "numba.core.target_extension.jit_registry",
