@@ -37,6 +37,8 @@ declared = 0  # compiled functions, entries or not
 _lock = threading.RLock()
 _here: list[Code] = []
 
+Flat = Callable[[list[Any], Any], bool]
+
 
 class Entry(CPUDispatcher):  # type: ignore[misc]
     """A function of numbers and addresses. Compiled code calls it as any other, Python by the module's door."""
@@ -75,9 +77,14 @@ class ArrayEntry(CPUDispatcher):  # type: ignore[misc]
     def __call__(self, *arguments: Any) -> Any:
         if at_hand():
             words: list[Any] = []
-            if len(arguments) == len(self.given) and all(map(partial(_flat, words), self.given, arguments)):
+            if self.flat(words, arguments):
                 return self.door(*words)
         return super().__call__(*arguments)
+
+    @cached_property
+    def flat(self) -> Flat:
+        """Appends what the door is given of arguments; false if they are not of its kinds."""
+        return _flat_tuple(self.given)
 
     @cached_property
     def door(self) -> Any:
@@ -85,18 +92,38 @@ class ArrayEntry(CPUDispatcher):  # type: ignore[misc]
         return code().array_function(self.symbol, [kind for given in self.given for kind in _kinds(given)])
 
 
-def _flat(words: list[Any], kind: Any, value: Any) -> bool:
-    """Append what a C function is given of it; false if it is not of its kind."""
+def _flat_tuple(kinds: Sequence[Any]) -> Flat:
+    """Of several values."""
+    each = [_flat(kind) for kind in kinds]
+
+    def flat(words: list[Any], values: Any) -> bool:
+        return len(values) == len(each) and all(one(words, value) for one, value in zip(each, values))
+
+    return flat
+
+
+def _flat(kind: Any) -> Flat:
+    """Of a value; made once, since it is called for hundreds of thousands of values while strings are designed."""
     if isinstance(kind, BaseTuple):
-        return all(map(partial(_flat, words), kind, value))
-    if not isinstance(kind, types.Array):
-        words.append(float(value) if kind == types.float64 else int(value))
-        return True
-    if not (isinstance(value, np.ndarray) and value.dtype == kind.dtype.name and value.ndim == kind.ndim):
+        return _flat_tuple(list(kind))
+    if isinstance(kind, types.Array):
+        return partial(_flat_array, np.dtype(kind.dtype.name), kind.ndim)
+    return partial(_flat_number, float if kind == types.float64 else int)
+
+
+def _flat_number(plain: Callable[[Any], Any], words: list[Any], value: Any) -> bool:
+    words.append(plain(value))
+    return True
+
+
+def _flat_array(dtype: Any, dimensions: int, words: list[Any], value: Any) -> bool:
+    if not (isinstance(value, np.ndarray) and value.dtype == dtype and value.ndim == dimensions):
         return False
-    if not (value.flags.c_contiguous and value.flags.writeable):
+    flags = value.flags
+    if not (flags.c_contiguous and flags.writeable):
         return False
-    words += (value.ctypes.data, *value.shape)
+    words.append(value.__array_interface__["data"][0])  # five times as fast as value.ctypes
+    words.extend(value.shape)
     return True
 
 

@@ -27,7 +27,9 @@ HIGHEST = 20_000.0  # Hz: partials above are not heard
 OF_RATE = 0.25  # and above this part of the sample rate a polynomial follows badly
 HEARD = 40  # partials by which a grid is judged
 MOST_CENTS = 2.0
+FAR = 1e15  # m or N, where no search goes on
 PROBES = 64  # waves that a condition is asked at before the number of intervals is known
+ANSWERS = 2 + 2 * REACH  # what `extremes` writes, and needs
 # The power p of A has taps (-1)^j C(2p, p + j) at j neighbours.
 BINOMIALS = np.array([[(-1) ** j * comb(2 * p, p + j) for j in range(REACH + 1)] for p in range(1, REACH + 1)], float)
 
@@ -47,30 +49,59 @@ def symbol(b: Array, spacing: float) -> Array:
     return (2.0 / spacing * elementwise.sin(0.5 * b * spacing)) ** 2
 
 
-def exact_waves(string: String, spacing: float, rate: float, powers: int) -> Array:
-    """The wavenumbers that get their exact frequency: the first partial's, and others up to the highest that counts.
+class Waves(NamedTuple):
+    """Of which string, and which of its waves get their exact frequency: their places from the first to the last."""
+
+    density: float
+    stiffness: float
+    first: float  # wavenumbers, 1/m
+    last: float
+    place: Vector  # of b^2, from 0
+
+
+def chosen(string: String, rate: float, powers: int) -> Waves:
+    """The first partial's wavenumber, and others up to the highest that counts.
 
     Between them the error is level, as between the roots of Chebyshev's polynomial, moved so that its first is zero.
     """
     first, last = pi / string.length, string.wavenumber_at(min(HIGHEST, OF_RATE * rate))
-    last = min(last, 0.9 * pi / spacing)
     if powers == FEW:
         last = min(last, HEARD * first)
     roots = elementwise.cos((2.0 * np.arange(1, powers + 1) - 1.0) * (pi / (2 * powers)))
-    place = (roots[0] - roots) / (roots[0] + 1.0)  # of b^2
-    return np.sqrt(first * first + place * max(last * last - first * first, first * first))
+    return Waves(string.density, string.stiffness, first, last, (roots[0] - roots) / (roots[0] + 1.0))
+
+
+def exact_waves(string: String, spacing: float, rate: float, powers: int) -> Array:
+    """The wavenumbers that get their exact frequency on a grid."""
+    b = np.zeros(powers)
+    spread(chosen(string, rate, powers), spacing, b)
+    return b
+
+
+@called_with(group_type(Waves), DOUBLE, VECTOR)
+def spread(w: Waves, spacing: Any, b: Any) -> None:
+    """The same, of waves that a grid of this spacing has room for."""
+    lowest, last = w.first * w.first, min(w.last, 0.9 * pi / spacing)
+    room = max(last * last - lowest, lowest)
+    for i in range(b.size):
+        b[i] = np.sqrt(lowest + w.place[i] * room)
 
 
 def elastic(string: String, spacing: float, rate: float, b: Array, losing: Array | None = None) -> Elastic:
     """The recipe for exact wavenumbers b; `losing` is the share that losses take (`loss_shares`)."""
-    square = b * b
-    return Elastic(
-        pull=square / string.density,
-        bend=string.stiffness * square * square / string.density,
-        share=np.ones(b.size) if losing is None else losing,
-        at=symbol(b, spacing) * spacing * spacing,
-        step=1.0 / rate,
-    )
+    made = Elastic(np.zeros(b.size), np.zeros(b.size), np.ones(b.size), np.zeros(b.size), 1.0 / rate)
+    resist(string.density, string.stiffness, spacing, b, made)
+    return made if losing is None else made._replace(share=losing)
+
+
+@called_with(DOUBLE, DOUBLE, DOUBLE, VECTOR, group_type(Elastic))
+def resist(density: Any, stiffness: Any, spacing: Any, b: Any, e: Elastic) -> None:
+    """How the waves b of a string resist, and their symbols on a grid."""
+    for i in range(b.size):
+        square, wave = b[i] * b[i], 2.0 / spacing * sin(0.5 * b[i] * spacing)
+        e.pull[i] = square / density
+        e.bend[i] = stiffness * square * square / density
+        e.at[i] = wave * wave * spacing * spacing
 
 
 @inlined
@@ -151,11 +182,39 @@ def courant(e: Elastic, tension: float, a: Array, slower: float = 1.0) -> Array:
     return found
 
 
-def passive(e: Elastic, tension: float, a: Array, loss: Array, slower: float = 1.0) -> bool:
+@inlined
+def passive(e: Elastic, tension: Any, slower: Any, a: Any, loss: Any, found: Any) -> Any:
     """Whether no wave costs less than nothing: 0 <= Q and Q + k S <= 1, `loss` being k S."""
-    found = np.zeros(2 + 2 * REACH)
     extremes(e, tension, slower, a, loss, found)
-    return bool(found[0] >= 0.0 and found[1] <= 1.0)
+    return found[0] >= 0.0 and found[1] <= 1.0
+
+
+@called_with(group_type(Elastic), DOUBLE, DOUBLE, VECTOR, VECTOR, VECTOR, VECTOR)
+def bears(e: Elastic, tension: Any, margin: Any, a: Any, none: Any, loss: Any, found: Any) -> Any:
+    """Whether a clock slower by the margin leaves a string passive; with losses, which may take half, half as much."""
+    return passive(e, tension, margin, a, none, found) and passive(e, tension, np.sqrt(margin), a, loss, found)
+
+
+@called_with(group_type(Elastic), DOUBLE, DOUBLE, VECTOR, VECTOR, VECTOR, VECTOR)
+def pull_most(e: Elastic, tension: Any, margin: Any, a: Any, none: Any, loss: Any, found: Any) -> None:
+    """The highest tension that it bears, from none upwards, as found[0]."""
+    low, high = 0.0, tension
+    while high < FAR and bears(e, high, margin, a, none, loss, found):
+        low, high = high, 1.1 * high
+    while high - low > 1e-9 * high:
+        middle = 0.5 * (low + high)
+        if bears(e, middle, margin, a, none, loss, found):
+            low = middle
+        else:
+            high = middle
+    found[0] = low
+
+
+def highest_tension(e: Elastic, tension: float, margin: float, a: Array, loss: Array) -> float:
+    """The same, looked for from a tension that it bears (N)."""
+    found = np.zeros(ANSWERS)
+    pull_most(e, tension, margin, a, np.zeros(a.size), loss, found)
+    return float(found[0])
 
 
 def loss_shares(string: String, b: Array, rate: float, s0: float, backward: Array) -> Array:
@@ -187,25 +246,49 @@ def cents(string: String, e: Elastic, spacing: float) -> float:
     return float(np.abs(600.0 / elementary.NATURAL * off * sine / (cosine * half)).max(initial=0.0))
 
 
+class Pulled(NamedTuple):
+    """What a spacing is judged by: no wave costs less than nothing at a tension; s2 counts, which is taken as it is."""
+
+    tension: float
+    lost: float  # k s2
+    a: Vector
+
+
 def least_spacing(string: String, rate: float, powers: int, tension: float) -> float:
-    """The spacing from which on no wave costs less than nothing at a tension; s2 counts, which is taken as it is."""
+    """The spacing from which on a grid at so many powers is passive at a tension."""
     k = 1.0 / rate
     speed, bend = tension / string.density, string.stiffness / string.density
-    a, lost = 4.0 * np.arange(1, PROBES + 1) / PROBES, k * string.loss.s2
     # Two powers alone would ask for this much; the others only add to it.
     plain = speed * k * k + 4.0 * string.loss.s2 * k
     low = sqrt(0.5 * (plain + sqrt(plain * plain + 16.0 * bend * k * k)))
+    pulled = Pulled(tension, k * string.loss.s2, 4.0 * np.arange(1, PROBES + 1) / PROBES)
+    e = Elastic(np.zeros(powers), np.zeros(powers), np.ones(powers), np.zeros(powers), k)
+    found = np.zeros(ANSWERS)
+    space(chosen(string, rate, powers), pulled, e, low, np.zeros(powers), np.zeros(PROBES), found)
+    return float(found[0])
 
-    def holds(spacing: float) -> bool:
-        e = elastic(string, spacing, rate, exact_waves(string, spacing, rate, powers))
-        return passive(e, tension, a, a * (lost / (spacing * spacing)))
 
-    if holds(low):
-        return low
-    high = 1.25 * low
-    while not holds(high):
+@called_with(group_type(Waves), group_type(Pulled), group_type(Elastic), DOUBLE, VECTOR, VECTOR, VECTOR)
+def space(w: Waves, pulled: Pulled, e: Elastic, least: Any, b: Any, loss: Any, found: Any) -> None:
+    """The least spacing of all, or the next one that will do, as found[0]."""
+    low, high = least, 1.25 * least
+    if holds(w, pulled, e, low, b, loss, found):
+        high = low
+    while high > low and high < FAR and not holds(w, pulled, e, high, b, loss, found):
         low, high = high, 1.25 * high
     while high - low > 1e-9 * high:
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+        if holds(w, pulled, e, middle, b, loss, found):
+            high = middle
+        else:
+            low = middle
+    found[0] = high
+
+
+@inlined
+def holds(w: Waves, pulled: Pulled, e: Elastic, spacing: Any, b: Any, loss: Any, found: Any) -> Any:
+    spread(w, spacing, b)
+    resist(w.density, w.stiffness, spacing, b, e)
+    for n in range(loss.size):
+        loss[n] = pulled.a[n] * (pulled.lost / (spacing * spacing))
+    return passive(e, pulled.tension, 1.0, pulled.a, loss, found)

@@ -17,18 +17,20 @@ import numpy as np
 
 from engine.compiled import DOUBLE, VECTOR, WORD, called_with
 from engine.errors import PhysicsError
+from engine.physics import dispersion
 from engine.physics.dispersion import (
+    ANSWERS,
     FEW,
     MANY,
     MOST_CENTS,
     Elastic,
+    bears,
     cents,
     courant,
     elastic,
     exact_waves,
     least_spacing,
     loss_shares,
-    passive,
     symbol,
 )
 from engine.physics.losses import PLAYED, WORST_FIT, LossFit, backward_loss, fit_losses, hopeless
@@ -141,8 +143,7 @@ def _with_losses(string: String, rate: float, limit: Bounds, intervals: int, pow
 
 
 def _bears(e: Elastic, tension: float, a: Array, lost: Array, margin: float) -> bool:
-    """Whether a clock slower by the margin leaves a string passive; with losses, which may take half, half as much."""
-    return passive(e, tension, a, np.zeros(a.size), margin) and passive(e, tension, a, lost, sqrt(margin))
+    return bool(bears(e, tension, margin, a, np.zeros(a.size), lost, np.zeros(ANSWERS)))
 
 
 def highest_tension(string: String, g: Grid, rate: float) -> float:
@@ -152,14 +153,7 @@ def highest_tension(string: String, g: Grid, rate: float) -> float:
     """
     b = string.wavenumbers(g.intervals)
     a, lost = symbol(b, g.spacing) * g.spacing * g.spacing, backward_loss(g.loss, b, g.spacing) / rate
-
-    low, high = 0.0, string.tension
-    while _bears(g.elastic, high, a, lost, MARGIN):
-        low, high = high, 1.1 * high
-    while high - low > 1e-9 * high:
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if _bears(g.elastic, middle, a, lost, MARGIN) else (low, middle)
-    return low
+    return dispersion.highest_tension(g.elastic, string.tension, MARGIN, a, lost)
 
 
 def interpolation(x: float, spacing: float, intervals: int, points: int) -> tuple[int, Array]:
