@@ -96,8 +96,11 @@ def licence() -> str:
     return next(place for place in places if place.is_file()).read_text(encoding="utf-8")
 
 
-def described(order: Export, chosen_by_midi: bool = True) -> str:
-    """What the READMEs of all formats say: sound, rates, parameters, and whether MIDI chooses programs."""
+def described(order: Export, chosen_by_midi: bool = True, called: bool = False) -> str:
+    """What the READMEs of all formats say: sound, rates, parameters, and whether MIDI chooses programs.
+
+    Parameters are in the units that hosts show, or that of functions which are `called` with their values.
+    """
     rack = order.rack
     lines = ["## What is in it", ""]
     for number, part in enumerate(rack.parts):
@@ -115,7 +118,8 @@ def described(order: Export, chosen_by_midi: bool = True) -> str:
     ]
     lines += ["|---|---|---|---|---|---|"]
     for dial in (*order.dials, *order.designs):
-        row = (dial.name, dial.unit, f"{dial.low:g}", f"{dial.high:g}", f"{dial.own:g}", dial.effect)
+        unit, one = (dial.unit, 1.0) if called else dial.shown
+        row = (dial.name, unit, *(f"{value / one:g}" for value in (dial.low, dial.high, dial.own)), dial.effect)
         lines.append(f"| {' | '.join(row)} |")
     if order.designs:
         names = " to ".join(dict.fromkeys((order.designs[0].name, order.designs[-1].name)))

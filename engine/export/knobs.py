@@ -14,6 +14,7 @@ from engine.preset.rack import Rack
 from engine.preset.schema import KEYS
 from engine.synth.memory import PRESSURE
 
+SHOWN = {"m": ("mm", 1e-3), "s": ("ms", 1e-3)}  # units that hosts and READMEs show instead, and what one is
 CONVERSIONS = {parameters.ADDED: ADDED, parameters.MULTIPLIED: MULTIPLIED, parameters.IN_DECIBELS: IN_DECIBELS}
 
 
@@ -29,6 +30,11 @@ class Dial:
     low: float
     high: float
     own: float  # what it is where nobody has moved it
+
+    @property
+    def shown(self) -> tuple[str, float]:
+        """The unit that people read, and what one of it is in the preset's."""
+        return SHOWN.get(self.unit, (self.unit, 1.0))
 
     @property
     def symbol(self) -> str:

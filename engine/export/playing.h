@@ -17,17 +17,18 @@ enum { LONGEST = 1024 }; /* bytes of a message: what tunes all keys has about ha
 enum { MOST_ROWS = 256 }; /* of a state */
 
 static const uint32_t ids[] = IDS;
-static const struct { const char *name, *unit; double low, high, own; } dials[ALL + 1] = {
-#define DIAL(number, key, name, unit, low, high, own) {name, unit, low, high, own},
+static const struct { const char *unit; double one; } shown[] = SHOWN; /* as people read values: in what, and what one is */
+static const struct { const char *name; double low, high, own; } dials[ALL + 1] = {
+#define DIAL(number, key, name, unit, low, high, own) {name, low, high, own},
     JAWARI_PARAMETERS(DIAL)
     JAWARI_DESIGNS(DIAL)
 #if PARTS > 1
-    {"Program", "", FIRST_PROGRAM < 0 ? -1 : 0, PARTS - 1, FIRST_PROGRAM},
+    {"Program", FIRST_PROGRAM < 0 ? -1 : 0, PARTS - 1, FIRST_PROGRAM},
 #endif
 #if SWITCHES
-    {"Notes apart", "", 0, 1, 0},
+    {"Notes apart", 0, 1, 0},
 #endif
-    {NULL, NULL, 0, 0, 0},
+    {NULL, 0, 0, 0},
 };
 static const char *const parts[] = JAWARI_PARTS;
 
@@ -124,15 +125,12 @@ static void hear(struct played *p)
     }
 }
 
-static double thousand(const char *unit) { return !strcmp(unit, "m") || !strcmp(unit, "s") ? 1e3 : 1.0; }
-
 static bool to_text(int n, double value, char *text, uint32_t room)
 {
     if (!within(n, &value)) return false;
     if (n >= APART) return snprintf(text, room, "%s", value > 0.5 ? "On" : "Off"), true;
     if (n >= PROGRAM) return snprintf(text, room, "%s", value < -0.5 ? "As the rack has it" : parts[(int)(value + 0.5)]), true;
-    const char *unit = dials[n].unit, *milli = thousand(unit) > 1.0 ? "m" : "";
-    return snprintf(text, room, "%.4g%s%s%s", value * thousand(unit), *unit ? " " : "", milli, unit), true;
+    return snprintf(text, room, "%.4g%s%s", value / shown[n].one, *shown[n].unit ? " " : "", shown[n].unit), true;
 }
 
 static bool from_text(int n, const char *text, double *value)
@@ -142,7 +140,7 @@ static bool from_text(int n, const char *text, double *value)
     if (n >= APART && (!strcmp(text, "On") || !strcmp(text, "Off"))) return *value = text[1] == 'n', true;
     for (int k = 0; PARTS > 1 && n == PROGRAM && k < PARTS; k++)
         if (!strcmp(text, parts[k])) return *value = k, true;
-    *value = strtod(text, &end) / thousand(dials[n].unit);
+    *value = strtod(text, &end) * (n < PROGRAM ? shown[n].one : 1.0);
     return end != text && within(n, value);
 }
 

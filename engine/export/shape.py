@@ -31,6 +31,7 @@ def shape(order: Export, switches: int = 0) -> str:
     """With so many switches, 0 or 1: whether notes are put on channels of their own."""
     ids = [PARAMETERS[dial.key].number for dial in order.dials]
     ids += [DESIGNED + number_of(dial) for dial in order.designs]
+    units = [f"{{{quoted(unit)}, {one!r}}}" for unit, one in (dial.shown for dial in (*order.dials, *order.designs))]
     return f"""#define ID {quoted(identity(order))}
 #define TITLE {quoted(order.rack.name)}
 #define ABOUT {quoted(order.rack.parts[0].preset.about)}
@@ -39,6 +40,7 @@ def shape(order: Export, switches: int = 0) -> str:
 #define DIALS {len(order.dials)}
 #define DESIGNS {len(order.designs)}
 #define IDS {{{", ".join(map(str, [*ids, 0]))}}}
+#define SHOWN {{{", ".join([*units, '{"", 1.0}'])}}}
 #define PROGRAM_ID {PROGRAM}
 #define PARTS {len(order.rack.parts) if programs(order) else 1}
 #define FIRST_PROGRAM {first_program(order)}

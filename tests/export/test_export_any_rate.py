@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,7 @@ def preset(name: str) -> Preset:
     return load_preset(OWN.get(name, name))
 
 
+@cache
 def image_of(*names: str) -> bytes:
     return image.image(bank([preset(name) for name in names]), ())
 

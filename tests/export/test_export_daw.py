@@ -104,14 +104,14 @@ def installed(folder: Path, kind: str) -> str:
 def asked(kind: str, dials: dict[int, float]) -> dict[int, float]:
     """Parameters as Ardour counts them, and in what unit: LV2's are ports, after the latency's, of thousandths."""
     own = order(*NAMES).dials
-    scales = {dial.number: lv2.SHOWN.get(dial.unit, ("", 1.0))[1] for dial in own}
+    scales = {dial.number: dial.shown[1] for dial in own}
     return {n + 1: value / scales.get(n, 1.0) for n, value in dials.items()} if kind == "LV2" else dials
 
 
 def come(kind: str, dial: Dial, value: float) -> float:
     """What is left of a value on its way: ports have 32 bits, and so have Ardour's values of VST 3 and their shares."""
     if kind == "LV2":
-        scale = lv2.SHOWN.get(dial.unit, ("", 1.0))[1]
+        scale = dial.shown[1]
         return scale * float(np.float32(value / scale))
     way = dial.high - dial.low
     return dial.low + float(np.float32((float(np.float32(value)) - dial.low) / way)) * way

@@ -101,7 +101,7 @@ def designs_of(name: str, values: dict[str, float]) -> list[str]:
         text = lv2.scaled(dial, values.get(dial.key, dial.own))
         found.append(f"{first + dial.number}={text}")
         if dial.key in values:
-            values[dial.key] = lv2.SHOWN.get(dial.unit, ("", 1.0))[1] * float(np.float32(text))
+            values[dial.key] = dial.shown[1] * float(np.float32(text))
     return found
 
 
@@ -211,6 +211,20 @@ def test_ports_are_the_movable_parameters(folder: Path) -> None:
     assert shown["string_loss_s0"] == (pytest.approx(0.6), pytest.approx(0.6), 20.0)
     assert "units:mm" in text
     assert "lv2:reportsLatency" in text
+
+
+def test_the_readme_has_the_ports_names_units_and_ends(folder: Path) -> None:
+    there = bundle_for_all(folder, "prepared")
+    rows = re.findall(r"^\| (.*?) \| (.*?) \| (\S+) \| (\S+) \| (\S+) \|", (there / "README.md").read_text(), re.M)
+    words = r'lv2:name "(.*?)" ;\s+lv2:default (\S+) .*?lv2:minimum (\S+) .*?lv2:maximum (\S+) (.*?)\n    \]'
+    ports = {name: rest for name, *rest in re.findall(words, (there / "jawari.ttl").read_text(), re.S)}
+    shown = [(name, unit, *map(float, ends)) for name, unit, *ends in rows if name in ports]
+    assert len(shown) == len(dials(rack("prepared"))) + len(designed(rack("prepared")))
+    for name, unit, low, high, own in shown:
+        first, least, most, more = ports[name]
+        assert (low, high, own) == pytest.approx((float(least), float(most), float(first)), rel=1e-5), name
+        assert {"mm", "ms"}.isdisjoint({unit}) != (f"units:{unit}" in more), (name, more)
+    assert {"mm", "ms"} < {unit for _, unit, *_ in shown}
 
 
 def test_the_validators_find_no_error(folder: Path) -> None:

@@ -242,6 +242,7 @@ def test_one_file_is_the_whole_page(
     assert "wrote prepared.html: " in capsys.readouterr().out
     made = (tmp_path / "prepared.html").read_text(encoding="utf-8")
     assert [file.name for file in tmp_path.iterdir()] == ["prepared.html"]
+    assert len(made) < 800_000  # both codes are in it
     assert re.findall(r'(?:src|href)="([^"]*)', made) == [re.search(r'href="(data:[^"]*)', made)[1]]  # the icon
     assert "Permission is hereby granted" in made
     assert cli.main(["export", "prepared", "--format", "web", "--single"]) == Exit.FILE

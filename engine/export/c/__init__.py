@@ -46,7 +46,7 @@ No Python is in it; what it plays is what `jawari render` plays, to the last bit
   damage, not for malice: take one from where you would take a program. Read it, or put it into the program.
 - `jawari.h`: everything that can be called. `example.c`: three notes into a WAV file.
 
-{described(order)}
+{described(order, called=True)}
 
 Free to use by the terms in LICENSE.
 """

@@ -14,8 +14,6 @@ from engine.export.header import header, quoted
 from engine.export.job import CODE, IMAGE, ROOM, Export, described, first_program, licence, programs, slug
 from engine.export.knobs import Dial
 
-# Units that hosts show well: of metres and seconds, thousandths.
-SHOWN = {"m": ("mm", 1e-3), "s": ("ms", 1e-3)}
 UNITS = {
     "mm": "units:mm",
     "ms": "units:ms",
@@ -63,15 +61,14 @@ def uri(order: Export) -> str:
 
 def scaled(dial: Dial, value: float) -> str:
     """A value of a parameter as its port has it: the shortest number that is this float."""
-    _, scale = SHOWN.get(dial.unit, (dial.unit, 1.0))
-    text = str(np.float32(value / scale))
+    text = str(np.float32(value / dial.shown[1]))
     return text if re.fullmatch(r"-?\d+\.\d+", text) else f"{float(text):.12f}"
 
 
 def shape(order: Export) -> str:
     """What plugin.c is compiled with."""
     shown = (*order.dials, *order.designs)
-    rows = [f"{{{SHOWN.get(d.unit, ('', 1.0))[1]!r}, {scaled(d, d.own)}f}}" for d in shown]
+    rows = [f"{{{d.shown[1]!r}, {scaled(d, d.own)}f}}" for d in shown]
     return f"""#define URI {quoted(uri(order))}
 #define RATES "{order.at}"
 #define DIALS {len(order.dials)}
@@ -128,7 +125,7 @@ def _ports(order: Export) -> Iterator[str]:
     ]
     yield _port(3, "latency", "Latency", "lv2:OutputPort , lv2:ControlPort", [*_range("0", "0", "8192"), *latency])
     for number, dial in enumerate((*order.dials, *order.designs), 4):
-        unit = _unit(SHOWN.get(dial.unit, (dial.unit, 1.0))[0])
+        unit = _unit(dial.shown[0])
         words = [*_range(*(scaled(dial, value) for value in (dial.own, dial.low, dial.high)))]
         words += [f"rdfs:comment {quoted(dial.effect)}"] + ([f"units:unit {unit}"] if unit else [])
         yield _port(number, dial.symbol, dial.name, "lv2:InputPort , lv2:ControlPort", words)
