@@ -56,8 +56,8 @@ from engine.preset.playing import STRING
 from engine.study.buzzing import STRUCK, compass, touched
 from engine.study.simulate import simulate
 from engine.synth.choirs import strung_for
+from engine.synth.following import periods
 from engine.synth.instrument import Instrument
-from engine.synth.intonation import periods
 from engine.synth.keys import preset_key
 from engine.synth.output import limit_block
 from engine.synth.rehearsal import LOUDNESS

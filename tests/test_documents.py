@@ -360,9 +360,10 @@ def python(tree: Path, program: str, **environment: str) -> str:
 # only this one is tuned by ear (523.3 Hz), in a short note.
 PLAYED = """
 import numpy as np, engine
-from engine.synth import intonation, rehearsal
+from engine.synth import following, intonation, rehearsal
 rehearsal.HOP, rehearsal.REHEARSED = 5e-4, range(72, 73)
-intonation.LOWEST, intonation.HIGHEST, intonation.FROM, intonation.UNTIL = 520.0, 526.0, 0.01, 0.05
+intonation.LOWEST, intonation.HIGHEST, intonation.UNTIL = 520.0, 526.0, 0.05
+following.FROM, following.LOOK, following.APART = 0.01, 0.02, 0.01
 preset = engine.load_preset({preset})
 sim = engine.simulate(preset, seconds=3e-3, sample_rate=16_000, oversample=1)
 assert sim.energy_drift < 1e-12 and sim.contact_force.min(initial=0.0) >= 0.0 and np.abs(sim.pickups).max() > 0.0

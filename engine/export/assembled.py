@@ -31,7 +31,8 @@ from engine.preset.assembly import Blowing, Course, Played, Plucking
 from engine.preset.loader import Preset
 from engine.preset.tuning import Tuning
 from engine.synth import keyed
-from engine.synth.choirs import WAYS, as_pulse, own_pitch, pitch_of
+from engine.synth.attuned import own_pitch
+from engine.synth.choirs import WAYS
 from engine.synth.choral import (
     LATER,
     THROWN,
@@ -43,8 +44,8 @@ from engine.synth.choral import (
     StringRecipe,
 )
 from engine.synth.keyed import MOST_EARS, Blueprint
-from engine.synth.keys import struck
 from engine.synth.memory import KeyRow
+from engine.synth.sounded import as_pulse, asked_of, pitch_of
 from engine.vectors import PADDING
 
 Numbers = tuple[float, ...]
@@ -274,9 +275,7 @@ class Assembled:
         self.rooms[row] = self.reach.room(own)
 
     def _add_string(self, part: Played, own: Course, hz: float, harder: float) -> None:
-        heard = tuple(Pickup(place.at / part.strung.string.length) for place in part.strung.listening)
-        asked = struck(Problem(part.strung.string, excitation=as_pulse(part.exciter), pickups=heard), harder)
-        tuned = own_pitch(self.preset, part, own, asked, hz)
+        tuned = own_pitch(self.preset, part, own, asked_of(part, harder), hz)
         number = next(n for n, other in enumerate(self.assembly.played) if other is part)
         row = (number, tuned, hz * own.ratio, own.detuned, tuned / pitch_of(own, hz), own.onset, own.force)
         self.tables.strings.append((*row, own.register, harder))

@@ -21,6 +21,7 @@ Numbered = TypeVar("Numbered", bound=Design)
 
 MOST_BYTES = 300_000_000
 DESIGNING, TUNING, REHEARSING = 2.0, 1.2, 1.8  # s for all keys: five in all
+TOGETHER = 3.6  # s that those take whose strings are tuned on their body
 FEWEST = 12  # keys from one rehearsal to the next: where all would take longer, fewer are rehearsed, down to this
 NOTE = 0.5  # s of a note that are listened to
 PIECE = 0.05  # s that a call of compiled code may take: so long Ctrl-C waits
@@ -33,6 +34,7 @@ FINEST = 1.14  # a grid has no more nodes than the rate over twice its pitch and
 _REACH = 4.0 / 3.0  # see `within_reach`
 _SOLVES = 2  # of a block in a step, nearly always
 JOINED = 0.01  # ns a step for each byte of strings that share a bridge
+PERFORMED = 0.0055  # and for each of a network that nothing but a key's own strings stand in
 ROUNDS = 10  # that Newton's method takes at most in a step, nearly always
 
 
@@ -286,6 +288,11 @@ def spend_together(choirs: Sequence[Any], voices: int, room: int = 0) -> float:
         limit = f"asks for more than {MOST_BYTES / 1e6:g} MB of memory"
         raise _refused(f"{needed / 1e6:.0f} MB", limit, ["lower polyphony", "take fewer strings a key"])
     return JOINED * max(sizes, default=0)
+
+
+def network_time(size: int) -> float:
+    """What a step of a key's own network takes, ns, of so many bytes."""
+    return PERFORMED * size
 
 
 def thinned(ready: dict[int, Numbered]) -> dict[int, Numbered]:

@@ -4,43 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
 from math import inf, pi
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from engine.elementary import exp2, sin
 from engine.errors import PhysicsError
 from engine.layout import Arena, lay, size_of
-from engine.physics import modal
 from engine.physics.designing import BAND
-from engine.physics.excitation import EDGE, Excitation
+from engine.physics.excitation import Excitation
 from engine.physics.network.bodies import playable
 from engine.physics.network.hanging import hang
 from engine.physics.network.loading import loaded, rebent
 from engine.physics.network.meetings import LINK, OBSTACLE, Meeting, meetings
 from engine.physics.network.memory import NOBODY, Strand
-from engine.physics.network.parts import Against, Blow, Body, Finger, Link, PortLike, Strung, Travel, seen_from
-from engine.physics.network.unison import Sounding, by_ear, radiated
+from engine.physics.network.parts import Blow, Finger, seen_from
 from engine.physics.network.weaving import Writers, planes_of, put, strand_of
-from engine.physics.pitch import places
-from engine.physics.problem import Pickup, Problem
+from engine.physics.problem import Problem
 from engine.physics.string import Array
-from engine.preset.assembly import Assembly, Blowing, Course, Exciter, Played, Plucking, Rattle
+from engine.preset.assembly import Assembly, Blowing, Course, Played, Plucking
 from engine.preset.loader import Preset
-from engine.preset.playing import HEARD, Tracking
+from engine.preset.playing import HEARD
 from engine.preset.tuning import Tuning
-from engine.synth import intonation
+from engine.synth.attuned import own_pitch
 from engine.synth.choral import CALMED, LATER, SLOWEST, SWIFTEST, THROWN
-from engine.synth.keys import Retuned, cut, go_on, known, of_key, reached, struck
+from engine.synth.keys import Retuned, go_on, known
 from engine.synth.memory import HIT, PULSED, PULSES, TAKEN, Choir
 from engine.synth.network_string import MOST_COURSES, ChoirDesign
-from engine.synth.rehearsal import REHEARSAL_RATE
-from engine.synth.striking import as_pushed, stroke
+from engine.synth.sounded import Sounded, asked_of, described, pitch_of
 
-HEARD_AT = 0.1  # of its length, where a string is listened to as it is tuned
-UNISON = exp2(10.0 / 1200.0)  # strings that a body moves as one
 WAYS = {Excitation: PULSED, Blowing: HIT, Plucking: TAKEN}
 
 
@@ -56,19 +48,6 @@ class Voiced:
     line: int = 0  # 1 + the number of the string of many frets that it is on, or 0
     other: int = 0  # a further place of the key, or 0
     retuned: Retuned = field(default_factory=dict)
-
-
-class Sounded(NamedTuple):
-    """One of a key's strings, described. Of its hammers, number THROWN is its part's, those after it lie on it."""
-
-    strung: Strung
-    pulse: Excitation
-    part: Played
-    course: Course
-    loose: tuple[Rattle, ...]
-    bare: Strung  # with what touches it always
-    retuned: float = 1.0  # times its pitch, to which it is tuned by itself
-    harder: float = 1.0  # than its part's stroke, which that of its pulse is
 
 
 def refuse_unplayed(preset: Preset) -> Assembly:
@@ -193,94 +172,6 @@ def _voiced(
     return Voiced(hz, made, "", problem, -max(lows, default=-inf), retuned=found)
 
 
-def as_pulse(exciter: Exciter) -> Excitation:
-    """Where it strikes, how strongly (N, or m/s of a hammer), and how long."""
-    match exciter:
-        case Blowing():
-            return Excitation(exciter.position, exciter.speed)
-        case Plucking():
-            return Excitation(exciter.position, exciter.slip, max(exciter.duration, 1e-6))
-    return exciter
-
-
-def alike(part: Played, course: Course) -> list[Course]:
-    """Those of a part's strings that a key sounds at the pitch of one of them."""
-    own = course.ratio * exp2(course.detuned / 1200.0)
-    near = [(other, other.ratio * exp2(other.detuned / 1200.0) / own) for other in part.courses]
-    return [other for other, ratio in near if 1.0 / UNISON < ratio < UNISON]
-
-
-def pitch_of(course: Course, hz: float) -> float:
-    """Of one of a key's strings, Hz."""
-    return hz * course.ratio * exp2(course.detuned / 1200.0)
-
-
-def own_pitch(preset: Preset, part: Played, course: Course, asked: Problem, hz: float) -> float:
-    """That a string is tuned to by itself: by ear, to be at its pitch with what it touches, and on the body with its
-    like.
-
-    What it touches bends it here as on a frame, at the rate at which the preset runs where sound has 48 kHz, so that it
-    is the same string at all rates.
-    """
-    a = preset.assembly
-    if preset.intonation != HEARD or a is None:
-        return pitch_of(course, hz)
-    around = preset.tracking, preset.oversample, a.body, a.coupling
-    try:
-        return _kept_pitch(*around, part, course, asked, hz)
-    except TypeError:  # a barrier of somebody's own that cannot be compared
-        return _own_pitch(*around, part, course, asked, hz)
-
-
-def _own_pitch(
-    tracking: Tracking,
-    oversample: int,
-    stood_on: Body,
-    coupling: str,
-    part: Played,
-    course: Course,
-    asked: Problem,
-    hz: float,
-) -> float:
-    pitch = pitch_of(course, hz)
-    tuned = of_key(asked, part.keys, pitch, tracking)
-    near = alike(part, course)
-    lead = of_key(asked, part.keys, pitch_of(near[0], hz), tracking).string
-    rate = REHEARSAL_RATE * oversample
-    struck, ends = stroke(part.exciter, tuned.excitation, lead, len(near), rate)
-    pulse = as_pushed(part.exciter, tuned.excitation, lead, len(near), rate)
-    touching = [
-        Problem(lead, port.barrier, port.contact, pulse, (Pickup(HEARD_AT),))
-        for port in part.strung.ports
-        if isinstance(port, Against)
-    ]
-
-    def made(problem: Problem, hertz: float) -> modal.Design:
-        return modal.design(reached(problem, part.keys, hertz), rate, band=min(BAND, 0.45 * rate))
-
-    for problem in touching:  # what is touched sounds by other partials, which the body bends otherwise
-        times = intonation.livened(made(problem, pitch), made(replace(problem, barrier=None), pitch), pitch)
-        struck = (*(one * by for one, by in zip(struck, times)), *struck[len(times) :])
-    group = tuple(Sounding(part.strung, lead, o.detuned, o.onset, o.force, struck, ends) for o in near)
-    body = Body() if coupling == "none" else stood_on
-    own = pitch * by_ear(group, body, pitch_of(near[0], hz), coupling == "two-way")
-    heard = _heard(body, part, places(pitch, lead.inharmonicity))
-    for problem in touching:
-        own = intonation.own_pitch(own, partial(made, problem), heard)
-    return own
-
-
-_kept_pitch = lru_cache(maxsize=8192)(_own_pitch)  # a key is heard once for all rates
-
-
-def _heard(body: Body, part: Played, at: list[float]) -> tuple[float, ...]:
-    """The power that is heard of each partial's motion where it is listened to: as it pulls at the body."""
-    if part.strung.listening:
-        return ()
-    there = [n / sin(n * pi * HEARD_AT) for n in range(1, len(at) + 1)]
-    return tuple(by * by * power for by, power in zip(there, radiated(body, at)))
-
-
 def strung_for(
     preset: Preset, part: Played, course: Course, hz: float, retuned: float | None = None, harder: float = 1.0
 ) -> Sounded:
@@ -288,46 +179,13 @@ def strung_for(
     is struck so much harder than the preset says (preset/voicing.py).
 
     Nobody listens to one that is `retuned` as is known.
-
-    Barriers are cut where a string is shortened, as those of a string by itself are (keys.py).
     """
-    whole = part.strung.string.length
-    heard = tuple(Pickup(place.at / whole) for place in part.strung.listening)
-    asked = struck(Problem(part.strung.string, excitation=as_pulse(part.exciter), pickups=heard), harder)
-    pitch = pitch_of(course, hz)
+    asked, pitch = asked_of(part, harder), pitch_of(course, hz)
     if retuned is None or preset.intonation != HEARD:
         own_hz = own_pitch(preset, part, course, asked, hz)
     else:
         own_hz = pitch * retuned
-    tuned = of_key(asked, part.keys, pitch, preset.tracking, own_hz)
-    length, pulse, ports = tuned.string.length, tuned.excitation, list[PortLike]()
-    for port in part.strung.ports:
-        if not isinstance(port, Against) or part.keys == "tension":
-            ports.append(port)
-            continue
-        barrier = cut(port.barrier, length)
-        if barrier is not None:
-            ports.append(replace(port, barrier=barrier))
-    listening = tuple(
-        replace(place, at=min(place.at, (1.0 - EDGE) * length) if part.mono else there.at * length)
-        for place, there in zip(part.strung.listening, tuned.pickups, strict=True)
-    )  # what a finger shortens while it sounds would jump where pickups moved with it
-    bare = replace(part.strung, string=tuned.string, ports=tuple(ports), listening=listening)
-    at, loose = pulse.position * length, tuple(own for own in part.rattles if own.at < length)
-    match part.exciter:
-        case Blowing(felt=felt):
-            ports.append(Blow(at, THROWN, felt, part.strung.struck))
-        case Plucking() as own:
-            way = Travel(own.by, 0.0, pulse.duration, inf)
-            ports.append(Finger(at, own.tip, way, 1.0, own.damping, 0.0, part.strung.struck))
-    ports += [Blow(own.at, THROWN + 1 + n, own.contact) for n, own in enumerate(loose)]
-    if part.felt is not None:
-        f = part.felt
-        coming = Travel(0.0, LATER, f.duration)
-        ports.append(Link(f.at * length, f.stiffness, f.resistance, f.mass, 0.0, coming))
-    return Sounded(
-        replace(bare, ports=tuple(ports), excitation=pulse), pulse, part, course, loose, bare, own_hz / pitch, harder
-    )
+    return described(preset.tracking, part, course, asked, pitch, own_hz, harder)
 
 
 def _block(strings: list[Sounded], a: Assembly, rate: float) -> Any:

@@ -1,15 +1,13 @@
-"""Where a key plays its note before anybody hears it, and what listens: its loudness, a hop at a time, or its pitch.
+"""Where a key plays its note before anybody hears it, and what listens to its loudness, a hop at a time.
 
 All of it is called with addresses, so that it lies in the engine's module with the strings that play.
 """
 
 from __future__ import annotations
 
-from math import pi
 from typing import Any, NamedTuple
 
-from engine.compiled import entry, inlined, native
-from engine.elementary import cos, sin
+from engine.compiled import entry, inlined
 from engine.layout import Cube, Matrix, Vector, record
 from engine.opened import at
 from engine.physics.excitation import add_pulse
@@ -43,10 +41,6 @@ class Podium:
     age: float
     force: Vector  # N, of every step
     out: Matrix  # what the kernel gives for each pickup, and what is carried
-    near: float  # about where a partial is, rad a step
-    apart: int  # steps from one look at it to the next
-    first: int  # step from which on it is followed
-    turned: Vector  # how it has turned from one look to the next, beyond what it should: along, across; its power
 
 
 @record
@@ -104,32 +98,3 @@ def mix(ear: Listener, out: Any, first: Any) -> None:
                     heard = derived(way, heard, one, two, carried, ear.rate)
                 both += heard * ear.places[p, side]
             ear.mixed[t, side] = both
-
-
-@entry
-def follow(podium: Any) -> None:
-    """How a partial goes on in what the first pickup hears: sum conj(z_n) z_n+1 of its amplitudes z, and the power."""
-    s = podium_at(podium)
-    real, imaginary, along, across, power = 0.0, 0.0, 0.0, 0.0, 0.0
-    for n in range((s.out.shape[0] - s.first) // s.apart - 1):
-        a, b = amplitude(s.out, s.first + n * s.apart, s.apart, s.near, s.near * (n * s.apart))
-        if n > 0:
-            along += real * a + imaginary * b
-            across += real * b - imaginary * a
-        real, imaginary, power = a, b, power + a * a + b * b
-    s.turned[0], s.turned[1], s.turned[2] = along, across, power
-
-
-@native
-def amplitude(out: Any, first: Any, half: Any, by: Any, begun: Any) -> Any:
-    """Real and imaginary, under Hann's window of 2 * half steps, turned back `by` so much a step from `begun` on."""
-    real, imaginary, c, s = 0.0, 0.0, cos(begun), sin(begun)
-    on_c, on_s, window = cos(by), sin(by), pi / half
-    wide_c, wide_s, hann_c, hann_s = cos(window), sin(window), cos(0.5 * window), sin(0.5 * window)
-    for n in range(2 * half):
-        x = (out[first + n, 0] - out[0, 0]) * (1.0 - hann_c)
-        real += x * c
-        imaginary -= x * s
-        c, s = c * on_c - s * on_s, c * on_s + s * on_c
-        hann_c, hann_s = hann_c * wide_c - hann_s * wide_s, hann_c * wide_s + hann_s * wide_c
-    return real, imaginary

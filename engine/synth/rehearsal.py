@@ -102,7 +102,7 @@ def make_podium(steps: int, width: int) -> Raised:
     """For notes of so many steps, of strings that give so many numbers each."""
     arena = Arena()
     start = arena.room(size_of(Podium))
-    write = lay(arena, Podium, start, force=(steps,), out=(steps, width), turned=(3,))
+    write = lay(arena, Podium, start, force=(steps,), out=(steps, width))
     block = arena.sealed()
     write(block)
     return Raised(block, seen(Podium, int(block.ctypes.data), block))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from math import pi, sqrt
 from typing import NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 
 from engine import elementwise
 from engine.elementary import cos, sin
-from engine.physics.excitation import DRAWN, SHAPES, Excitation, pulse
+from engine.physics.excitation import Excitation, pulse
 from engine.physics.linear import total
 from engine.physics.network.thrown import thrown
 from engine.physics.pitch import PARTIALS
@@ -47,20 +46,6 @@ def stroke(exciter: Exciter, struck: Excitation, string: String, together: int, 
     there = [(sin(n * pi * at), (1.0 - at) * cos(n * pi * at)) for n in range(1, PARTIALS + 1)]
     strings, body = zip(*((own * by, end * by) for (own, end), by in zip(there, pushed)))
     return Struck(strings, body)
-
-
-def as_pushed(exciter: Exciter, struck: Excitation, string: String, together: int, rate: float) -> Excitation:
-    """The pulse of force that does to a string by itself what its exciter does: for who listens to what it touches.
-
-    A hammer leaves the first partial swinging as far; a plectrum draws the string and lets it slip.
-    """
-    match exciter:
-        case Blowing(mass=mass, felt=felt):
-            given = thrown(string, struck.position, mass / together, struck.force, felt, 1, rate)[0]
-            return replace(struck, force=2.0 * given / struck.duration)
-        case Plucking():
-            return replace(struck, shape=SHAPES[DRAWN])
-    return struck
 
 
 @lru_cache(maxsize=1024)

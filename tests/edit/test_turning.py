@@ -14,7 +14,7 @@ from virtual_card import wait_for
 from engine.edit import workshop
 from engine.edit.workshop import Wish
 from engine.preset.loader import load_preset, load_text
-from engine.synth import intonation
+from engine.synth import attuned, intonation
 from engine.synth.bank import Setup, design
 from engine.synth.instrument import Instrument
 
@@ -38,16 +38,17 @@ def test_nobody_listens_to_strings_while_a_knob_turns(
     kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They keep how they are tuned; once it rests, they are what the saved preset is when it is opened, bit by bit."""
-    room, listened, real = request.getfixturevalue(kind), list[float](), intonation.bent
+    room, listened, who = request.getfixturevalue(kind), list[bool](), {"room": intonation, "hall": attuned}[kind]
+    real = who.bent
 
-    def bent(design: Any, pitch: float, *more: Any) -> float:
-        listened.append(pitch)
-        return real(design, pitch, *more)
+    def bent(*given: Any) -> Any:
+        listened.append(True)
+        return real(*given)
 
     room.ask("set", path="barrier.curvature", value="0.8 1/m")  # the shop is open
     room.settle()
     room.heard()
-    monkeypatch.setattr(intonation, "bent", bent)
+    monkeypatch.setattr(who, "bent", bent)
     monkeypatch.setattr(workshop, "REST", 60.0)
     room.ask("note", key=50, velocity=100)
     wait_for(lambda: room.sounding() == [50], "the note does not begin")

@@ -10,7 +10,7 @@ import pytest
 from judge_presets import departure, lowest, played
 
 from engine.preset.loader import load_preset
-from engine.synth import choirs, intonation
+from engine.synth import attuned, intonation
 from engine.synth.bank import Setup, design
 from engine.synth.instrument import Instrument
 from engine.synth.keys import design_key, preset_key
@@ -25,6 +25,12 @@ GRAZED = {
     "contact": {"stiffness": "3e7 N/m"},
     "excitation": {"position": 0.2, "force": "1 N", "duration": "1 ms"},
 }
+EDGED = {
+    "barrier": {"profile": "points", "at": [["5 mm", "0 mm"]]},
+    "contact": {"stiffness": "1e6 N/m", "damping": 0.2},
+    "courses": [{}, {"detuned": "1 cents"}],
+}
+LISTENED = {"pickups": [{"at": 0.13, "kind": "velocity"}]}
 ON_A_BOX = {
     "name": "Three strings on a box",
     "string": WIRE,
@@ -33,6 +39,13 @@ ON_A_BOX = {
     "excitation": {"position": 0.2, "force": "1 N", "duration": "1 ms"},
     "body": {"modes": [{"frequency": "230 Hz", "quality": 12, "mass": "150 g"}]},
 }
+
+
+def instrument(given: Any, keys: set[int], changes: Any = None) -> Instrument:
+    """With these keys alone, of one loudness."""
+    preset = load_preset(given if isinstance(given, dict) else str(ROOT / "presets" / f"{given}.yaml"), changes)
+    setup = Setup(preset, RATE, preset.oversample, 4, 2, preset.tuning)
+    return Instrument.of(setup, design(setup, keys, np.ones(128)))
 
 
 def cents(inst: Instrument, key: int) -> float:
@@ -53,17 +66,73 @@ def test_a_pitch_is_told_to_a_tenth_of_a_cent(key: int, off: float) -> None:
 @pytest.mark.parametrize(
     ("preset", "keys", "least", "most"),
     [
-        ("tanpura-string", (24, 48, 72, 96), 2.0, 1.0),
-        ("bray-harp", (41, 48), 3.0, 1.0),
+        ("tanpura-string", (48, 96), 2.0, 1.0),
+        ("slap-bass", (34,), 1.5, 1.0),
+        ("bray-harp", (61, 62), 3.0, 1.0),
+        ("berimbau", (41, 49), 5.0, 1.0),
         (ON_A_BOX, (46, 57, 69), 1.2, 0.3),
+        (ON_A_BOX | EDGED, (46, 69), 3.0, 1.0),
+        (ON_A_BOX | EDGED | {"coupling": "one-way"}, (46,), 3.0, 1.0),
+        (ON_A_BOX | EDGED | {"coupling": "none"}, (46,), 3.0, 1.0),
+        (ON_A_BOX | EDGED | LISTENED, (46,), 3.0, 1.0),
     ],
+    ids=["an edge", "frets", "brays", "a coin", "a box", "an edge on it", "one-way", "by itself", "a pickup"],
 )
 def test_what_is_bent_is_heard_at_its_pitch(preset: Any, keys: tuple[int, ...], least: float, most: float) -> None:
-    """By an edge, by an edge on a body, by a body beside it: strings by themselves would be off by more."""
-    given = preset if isinstance(preset, dict) else str(ROOT / "presets" / f"{preset}.yaml")
-    heard, string = (Instrument(load_preset(given, {"intonation": how}), RATE) for how in ("heard", "string"))
+    """By an edge, by frets, by an edge on a body, by a body beside it: strings by themselves would be off by more."""
+    heard, string = (instrument(preset, set(keys), {"intonation": how}) for how in ("heard", "string"))
     assert max(abs(cents(string, key)) for key in keys) > least
     assert max(abs(cents(heard, key)) for key in keys) < most
+
+
+@pytest.mark.parametrize("slope", [0.6, 1.0, 1.8])
+@pytest.mark.parametrize("sharp", [-0.02, 1e-4, 0.01])
+def test_a_string_is_brought_to_where_it_is_heard(slope: float, sharp: float) -> None:
+    """Whatever share of what it is tuned by is heard of it, in three notes and the half of one at most."""
+    heard = list[float]()
+
+    def hear(own: float, seconds: float) -> float:
+        heard.append(seconds)
+        return slope * (own / 220.0 - 1.0) + sharp
+
+    own = intonation.brought(220.0, hear)
+    assert abs(hear(own, 0.0)) <= intonation.MUCH
+    assert heard[0] == intonation.SHORTEST
+    assert set(heard[1:-1]) == {intonation.UNTIL}
+    assert len(heard) - 2 <= intonation.TIMES
+
+
+def test_of_what_is_heard_by_chance_the_best_is_kept() -> None:
+    """Where there is time for one whole note, what it lacks is believed; for none, what half a note lacks."""
+    told = {0: 0.004, 1: 0.002, 2: -0.006, 3: 0.005}
+    for last, best in ((0, None), (1, None), (2, 1), (3, 1)):
+        found = list[float]()
+
+        def hear(own: float, _: float, found: list[float] = found, last: int = last) -> float:
+            found.append(own)
+            return told[len(found) - 1] if len(found) - 1 <= last else 0.0
+
+        own = intonation.brought(220.0, hear)
+        assert own == pytest.approx(found[-1] if best is None else found[best], rel=1e-15)
+        assert found[1] == pytest.approx(220.0 * (1.0 - told[0]), rel=1e-15)
+
+
+@pytest.mark.parametrize("couples", ["two-way", "one-way"])
+def test_strings_are_heard_as_the_instrument_plays_them(couples: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To a tenth of a cent: what the network of a key does is what the renderer does."""
+    found, real = list[tuple[float, float]](), attuned.bent
+
+    def bent(on: Any, strings: Any, pitch: float, *more: float) -> tuple[float, float]:
+        found.append((strings[0].retuned, real(on, strings, pitch, intonation.UNTIL, 0.0)[0]))
+        return real(on, strings, pitch, *more)
+
+    monkeypatch.setattr(attuned, "bent", bent)
+    given = {**ON_A_BOX, **EDGED, "coupling": couples, "name": f"Heard {couples}"}
+    inst = instrument(given, {50})
+    tuned = inst.design.retuned[50, 0, 0]
+    told = [off for retuned, off in found if abs(retuned / tuned - 1.0) < 1e-12]
+    middle = 2.0 ** (0.5 / 1200.0)  # of the course
+    assert cents(inst, 50) == pytest.approx(1200.0 * np.log2((1.0 + told[0]) * middle), abs=0.1)
 
 
 def test_who_touches_nothing_is_not_rehearsed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +168,8 @@ def test_who_is_known_is_not_listened_to(given: Any, key: int, monkeypatch: pyte
         raise AssertionError("listened to")
 
     monkeypatch.setattr(intonation, "bent", refused)
-    monkeypatch.setattr(choirs, "by_ear", refused)
+    monkeypatch.setattr(attuned, "by_ear", refused)
+    monkeypatch.setattr(attuned, "bent", refused)
     known = made({}, heard.retuned)
     assert known.retuned == pytest.approx(heard.retuned, abs=1e-15)
     assert known.keys.tension[key] == pytest.approx(heard.keys.tension[key], rel=1e-14)

@@ -28,19 +28,14 @@ def listen(
     heard: Any,  # [real and imaginary part, channel, hop]
     turned: Any,  # out: [partial, TURNED]
 ) -> None:
-    """Of each partial, how it turns; what it has turned from hop to hop is taken off before it is looked at."""
+    """Of each partial, how it turns."""
     for p in range(real.shape[0]):
         exponential(real, imaginary, p, hop, work)
         for n in range(before + heard.shape[2]):
             if n >= before:
                 hear(ears, ears_aside, begun, p, n - before, heard)
             advance(work, begun, p)
-        along, across = turn(heard, 1, heard.shape[2] - 1)
-        turned[p, 0], turned[p, 1] = along, across
-        size = sqrt(along * along + across * across)
-        hold(heard, along / size if size > 0.0 else 1.0, -across / size if size > 0.0 else 0.0)
-        turned[p, 4] = look(heard, window, apart)
-        turned[p, 2], turned[p, 3] = turn(heard, apart, heard.shape[2] - window.size - apart + 1)
+        tell(heard, window, apart, turned, p)
 
 
 @native
@@ -111,6 +106,17 @@ def hear(ears: Any, aside: Any, x: Any, p: Any, n: Any, heard: Any) -> None:
             a += ears[p, c, k] * x[p, 0, k] - aside[p, c, k] * x[p, 1, k]
             b += ears[p, c, k] * x[p, 1, k] + aside[p, c, k] * x[p, 0, k]
         heard[0, c, n], heard[1, c, n] = a, b
+
+
+@native
+def tell(heard: Any, window: Any, apart: Any, turned: Any, p: Any) -> None:
+    """How partial p turns; what it has turned from hop to hop is taken off before it is looked at."""
+    along, across = turn(heard, 1, heard.shape[2] - 1)
+    turned[p, 0], turned[p, 1] = along, across
+    size = sqrt(along * along + across * across)
+    hold(heard, along / size if size > 0.0 else 1.0, -across / size if size > 0.0 else 0.0)
+    turned[p, 4] = look(heard, window, apart)
+    turned[p, 2], turned[p, 3] = turn(heard, apart, heard.shape[2] - window.size - apart + 1)
 
 
 @native

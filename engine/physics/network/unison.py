@@ -113,19 +113,6 @@ def _window() -> Array:
     return 0.5 - 0.5 * elementwise.cos((2.0 * pi / LOOK) * (np.arange(LOOK) + 0.5))
 
 
-def radiated(body: Body, places: Sequence[float]) -> tuple[float, ...]:
-    """The power that is heard of a force on the bridge, at some frequencies (Hz)."""
-    poles, count = [Pole(mode) for mode in body.modes], len(body.directions)
-    if not poles:
-        return (1.0,) * len(places)
-    found = list[float]()
-    for hz in places:
-        w = 2.0 * pi * hz
-        moved = sum(total((part[count:] ** 2).reshape(-1)) for part in _mobility(body, poles, [], w))
-        found.append(w * w * _radiated(body, hz) * moved)
-    return tuple(found)
-
-
 def _radiated(body: Body, frequency: float) -> float:
     """What the body's high-pass leaves of a power: Butterworth's of second order."""
     over = body.radiates / frequency
