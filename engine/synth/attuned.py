@@ -20,7 +20,7 @@ from engine.preset.assembly import Assembly, Course, Played
 from engine.preset.loader import Preset
 from engine.preset.playing import HEARD
 from engine.synth.budget import TOGETHER
-from engine.synth.in_place import Standing, bent
+from engine.synth.in_place import Footing, bent
 from engine.synth.intonation import brought, share
 from engine.synth.keys import of_key
 from engine.synth.rehearsal import REHEARSAL_RATE
@@ -38,7 +38,7 @@ def own_pitch(preset: Preset, part: Played, course: Course, asked: Problem, hz: 
         return pitch
     rate = REHEARSAL_RATE * preset.oversample
     body = playable(a.body, rate)
-    on = Standing(preset.tracking, rate, body, a.coupling, a.crystal, preset.problem.pickups, TOGETHER / shares(a))
+    on = Footing(preset.tracking, rate, body, a.coupling, a.crystal, preset.problem.pickups, TOGETHER / shares(a))
     near = tuple(alike(part, course))
     try:
         return pitch * _kept(on, part, near, asked, hz)
@@ -59,7 +59,7 @@ def shares(a: Assembly) -> float:
     return sum(share(key_to_hz(key)) for part in parts for key in range(part.lowest, part.highest + 1)) or 1.0
 
 
-def _retuned(on: Standing, part: Played, near: tuple[Course, ...], asked: Problem, hz: float) -> float:
+def _retuned(on: Footing, part: Played, near: tuple[Course, ...], asked: Problem, hz: float) -> float:
     """How many times their pitch strings in unison are tuned to."""
     first = pitch_of(near[0], hz)
     if any(isinstance(port, Against) for port in part.strung.ports):
@@ -77,7 +77,7 @@ _kept = lru_cache(maxsize=8192)(_retuned)  # a key is heard once for all rates
 
 
 def _heard_in_place(
-    on: Standing, part: Played, near: tuple[Course, ...], asked: Problem, hz: float, middle: float
+    on: Footing, part: Played, near: tuple[Course, ...], asked: Problem, hz: float, middle: float
 ) -> float:
     """How many times their pitch strings are tuned to for their mean to be heard at one; 0 if nobody can listen."""
     harder = asked.excitation.force / (as_pulse(part.exciter).force or 1.0)

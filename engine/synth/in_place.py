@@ -24,7 +24,7 @@ from engine.synth.intonation import lasting, raised, share
 from engine.synth.sounded import Sounded
 
 
-class Standing(NamedTuple):
+class Footing(NamedTuple):
     """What strings stand on, and what is heard of it."""
 
     tracking: Tracking
@@ -36,7 +36,7 @@ class Standing(NamedTuple):
     seconds: float  # that a key of middle C's pitch may take
 
 
-def bent(on: Standing, strings: Sequence[Sounded], pitch: float, most: float, spent: float) -> tuple[float, float]:
+def bent(on: Footing, strings: Sequence[Sounded], pitch: float, most: float, spent: float) -> tuple[float, float]:
     """By how much of it strings in unison sound above a pitch, and for how many s they were listened to: as long as is
     wanted at most, and not at all if that takes too long after so many.
     """
@@ -74,7 +74,7 @@ def _given(push: Excitation | None, rate: float, steps: int) -> Array:
     return np.zeros(steps) if push is None else pulse(push, rate, steps)
 
 
-def _heard(on: Standing, network: Network) -> slice:
+def _heard(on: Footing, network: Network) -> slice:
     """The columns that are heard: of places on the strings, of the body, or of the force on it."""
     down, channels = len(on.body.directions), on.body.channels
     listened = sum(len(own.listening) for own in network.strings)
