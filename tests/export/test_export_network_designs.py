@@ -13,14 +13,14 @@ from export.redesigned import beyond_their_range_at_its_end, goes_on_as_in_live_
 from export.test_export_any_network import image_of, preset, same_network
 
 from engine.export import designs
-from engine.physics.problem import Pickup, Problem
+from engine.physics.problem import Problem
 from engine.preset.loader import Preset, load_preset
 from engine.preset.rack import bank
 from engine.synth import choirs
 from engine.synth.bank import Setup
 from engine.synth.bank import design as design_all
 from engine.synth.instrument import Instrument
-from engine.synth.keys import struck
+from engine.synth.sounded import asked_of, pitch_of
 
 BLOCK = 128
 NAMED = ("sitar", "tanpura", "bray-harp")  # their bodies have a name, and so the preset's own key of their weight
@@ -74,14 +74,11 @@ def python(name: str, changes: dict[str, float], patched: pytest.MonkeyPatch) ->
     def pitched(_: Preset, part: Any, course: Any, asked: Problem, hz: float) -> float:
         n = next(n for n, other in enumerate(changed) if other is part)
         before = first[n].courses[next(c for c, other in enumerate(part.courses) if other is course)]
-        string = first[n].strung.string
-        ears = tuple(Pickup(place.at / string.length) for place in first[n].strung.listening)
-        base = Problem(string, excitation=choirs.as_pulse(first[n].exciter), pickups=ears)
         harder = own.voicing.harder(own.tuning.frequencies.index(hz))
-        tuned = heard(own, first[n], before, struck(base, harder), hz)
+        tuned = heard(own, first[n], before, asked_of(first[n], harder), hz)
         if changes.get(DETUNED, 1.0) == 1.0:
             return tuned
-        return choirs.pitch_of(course, hz) * (tuned / choirs.pitch_of(before, hz))
+        return pitch_of(course, hz) * (tuned / pitch_of(before, hz))
 
     with patched.context() as patch:
         patch.setattr(choirs, "own_pitch", pitched)
