@@ -168,10 +168,9 @@ def followed(sound: Array, near: float, long: float, apart: float) -> tuple[floa
     """
     span, hop = round(long * RATE), round(apart * RATE)
     part = sound[round(told.FROM * RATE) : round(told.UNTIL * RATE)].astype(float)
-    starts = hop * np.arange((len(part) - span) // hop + 1)
-    places = starts[:, None] + np.arange(span)
     window = 0.5 - 0.5 * np.cos(2.0 * np.pi * (np.arange(span) + 0.5) / span)
-    z = (part[places] * (window * np.exp(-2j * np.pi * near / RATE * places))[:, :, None]).sum(axis=1)
+    still = part.T * np.exp(-2j * np.pi * near / RATE * np.arange(len(part)))
+    z = (np.lib.stride_tricks.sliding_window_view(still, span, axis=1)[:, ::hop] @ window).T
     turned = float(np.angle((z[:-1].conj() * z[1:]).sum())) * RATE / (2.0 * np.pi * hop)
     return float((np.abs(z) ** 2).sum()), near + turned
 
