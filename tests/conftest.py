@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 # Before numpy is there: tests run beside each other, and threads that wait for a core would be counted as work.
@@ -54,6 +55,15 @@ FIRST = (
     *("tests/test_presets_command.py", "tests/synth/test_ensemble.py", "tests/synth/test_instrument.py"),
     *("tests/robustness/test_at_once.py", "tests/synth/test_budget.py", "tests/test_cli.py"),
 )
+
+
+@pytest.fixture(scope="module")
+def shared_designs() -> Iterator[None]:
+    """For files of tests that play strings and design the same ones again and again."""
+    import designs  # the engine, which not everything here needs
+
+    with designs.shared():
+        yield
 
 
 def group(nodeid: str) -> str:

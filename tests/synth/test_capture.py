@@ -32,6 +32,8 @@ from engine.synth.instrument import Instrument
 from engine.synth.likeness import PICTURE
 from engine.synth.routing import hand_on
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 FRAMES, BLOCK = 9600, 128
 NOTES = [(100, on(50)), (3000, on(57, 80)), (5000, off(50))]
 

@@ -17,6 +17,8 @@ from engine.synth import memory
 from engine.synth.ensemble import Ensemble, design_part, gains
 from engine.synth.instrument import Instrument
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 
 def program(number: int, channel: int = 0) -> list[int]:
     return [0xC0 | channel, number]

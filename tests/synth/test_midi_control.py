@@ -39,6 +39,8 @@ from engine.physics.string import Array
 from engine.synth import memory
 from engine.synth.instrument import Instrument
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 CEILING = 10.0 ** (-0.1 / 20.0)
 CLICKS = butter(8, 8000.0, "high", fs=RATE, output="sos")
 both = pytest.mark.parametrize("name", ["modal", "grid"])

@@ -24,6 +24,8 @@ from engine.synth.admission import AT_ONCE, admitted
 from engine.synth.errors import BusyError, CallError
 from engine.synth.instrument import Instrument
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 FRAMES = 64
 NOTES: list[Event] = [(0, on(50)), (100, on(57)), (700, off(50)), (900, cc(1, 90))]
 

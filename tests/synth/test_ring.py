@@ -17,6 +17,8 @@ from engine.synth import memory
 from engine.synth.instrument import Instrument
 from engine.synth.ring import push
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 NOTHING = [0xB0, 3, 0]  # a controller that nobody maps
 
 

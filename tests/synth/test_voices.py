@@ -39,6 +39,8 @@ from engine.preset.playing import Velocity
 from engine.synth import memory
 from engine.synth.instrument import Instrument
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 both = pytest.mark.parametrize("name", ["modal", "grid"])
 CLICKS = butter(8, 8000.0, "high", fs=RATE, output="sos")
 
