@@ -75,9 +75,10 @@ for name in (*SMALL, *ONE_STRING):
     player.send([0xF0, 0x7F, 0x7F, 8, 2, 0, 1, 50, 51, 64, 0, 0xF7], int(card.time))
     card.run(3)
     assert np.abs(card.heard[-1]).max() > 0.0
-    taken = player.follow(Instrument(load_preset(SMALL.get(name, name), {"string.stiffness": 2e-3}), 48_000))
-    card.run(40)
-    assert player.taken(taken)
+    if name in SMALL:  # a voice of each kind goes on in another design
+        taken = player.follow(Instrument(load_preset(SMALL[name], {"string.stiffness": 2e-3}), 48_000))
+        card.run(40)
+        assert player.taken(taken)
     assert np.abs(card.heard[-1]).max() > 0.0
     assert watcher.looks()
     assert watcher.film() is not None

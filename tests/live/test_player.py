@@ -19,6 +19,8 @@ from engine.live.thread.memory import Gauges
 from engine.synth import memory
 from engine.synth.instrument import Instrument
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 RATE = 8000
 MUTED = cc(123, 0)
 
