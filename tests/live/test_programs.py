@@ -23,6 +23,8 @@ from engine.preset.rack import Part, Rack, bank
 from engine.synth.ensemble import Ensemble, Seats, design_part
 from engine.synth.instrument import Instrument
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 RATE = 8000
 
 

@@ -19,6 +19,8 @@ from engine.synth import circuit
 from engine.synth.instrument import Instrument
 from engine.units import parse_quantity
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 PICKUP = {**SMALL["bridge"], "circuit": {"inductance": "3 H", "load": "200 kΩ"}}
 SADDLE = {**SMALL["bridge"], "pickups": [{"kind": "body_force"}], "circuit": {"kind": "crystal"}}
 NOTE = [(0, on(57)), (1500, on(64, 50)), (9000, off(57)), (9000, off(64))]

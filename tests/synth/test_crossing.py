@@ -23,6 +23,8 @@ from engine.synth.likeness import voice_picture
 from engine.synth.memory import FREE, HELD, Joint, machine
 from engine.synth.mixing import play_together
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 WIRE = {"length": "880 mm", "diameter": "0.3 mm", "material": "steel", "tuned": "F#3", "band": "7 kHz"}
 SMALL: dict[str, Any] = {
     "string": {**WIRE, "keys": "length"},

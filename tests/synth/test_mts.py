@@ -30,6 +30,8 @@ from engine.synth.idle import adopt
 from engine.synth.instrument import Instrument
 from engine.synth.mts import NO_CHANGE, sysex, tunings
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 both = pytest.mark.parametrize("name", ["modal", "grid"])
 codes = st.integers(0, NO_CHANGE - 1)
 keys = st.integers(0, 127)

@@ -18,6 +18,8 @@ from engine.errors import PresetError
 from engine.synth import instrument as module
 from engine.synth.instrument import RELATIVES, Instrument
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 # pedalboard 0.9.26, VST3Plugin.__call__.__doc__: of its overloads, that of instruments.
 RECORDED = (
     "__call__(self: pedalboard_native.VST3Plugin, midi_messages: object, duration: float, sample_rate: float, "

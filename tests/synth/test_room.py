@@ -28,6 +28,8 @@ from engine.synth.mixing import play_together
 from engine.synth.room import Echoes
 from engine.synth.routing import hand_on
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 ASKED = Room(0.3, 0.4, 5.0)
 BARE = load_preset(SMALL["bridge"])
 AROUND = replace(BARE, room=ASKED)

@@ -11,6 +11,8 @@ from synth.playing import RATE, SMALL
 from engine.synth.bank import FADE_TIME
 from engine.synth.instrument import Instrument
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 OFF = RATE  # the sample at which all sound goes off, after a second on a barrier that has lifted the string
 LIFTED = [{"source": "wheel", "to": "barrier.height", "range": ["0 mm", "20 mm"]}]
 EVENTS = [(0, [0x90, 45, 100]), (2_000, [0xB0, 1, 127]), (OFF, [0xB0, 120, 0])]

@@ -16,6 +16,8 @@ from engine.physics.string import Array
 from engine.synth.instrument import Instrument
 from engine.synth.memory import AT_HAND, FREE, HELD
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 CHORD = (52, 59, 64, 68)
 SPREAD, WINDOW = 720, 1440  # samples: 15 and 30 ms
 TIMED = {"source": "cc73", "to": "strum.spread", "range": ["0 ms", "127 ms"]}

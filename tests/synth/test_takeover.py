@@ -16,6 +16,8 @@ from engine.synth.instrument import Instrument
 from engine.synth.memory import FREE, HELD, KEYS, RELEASED
 from engine.synth.mixing import play_together
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 KEY = 50
 GAINS = np.ones(KEYS)
 PRESETS = {

@@ -19,6 +19,8 @@ from engine.synth.instrument import Instrument
 from engine.synth.keys import SAME, design_key, tracked
 from engine.units import key_to_hz
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 POWERS = st.floats(-2.0, 2.0)
 # No stiffness and the same loss at all frequencies: keys differ in nothing but their pitch.
 IDEAL = {

@@ -25,6 +25,8 @@ from engine.synth.instrument import Instrument
 from engine.synth.mts import LONGEST, tunings
 from engine.synth.ring import push
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 Way = Callable[[int, list[int]], None]
 
 RATE, INLET = 48_000, 3

@@ -18,6 +18,8 @@ from engine.synth import memory
 from engine.synth.instrument import Instrument
 from engine.synth.output import KNEE
 
+pytestmark = pytest.mark.usefixtures("shared_designs")
+
 RATE = 48_000
 
 
