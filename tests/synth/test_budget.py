@@ -44,7 +44,7 @@ def design(preset: Any, pitch: float = 110.0, rate: float = 8_000.0) -> budget.D
 
 # --- counted operations -----------------------------------------------------------------------------------------------
 
-STEPS, CASES = 120, 80
+STEPS, CASES = 120, 48
 # Counts, in kernels that are plain Python, every node, entry and point that they work on.
 COUNTING = f"""
 import json, sys
