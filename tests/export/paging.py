@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 from export.exporting import FRAMES, LOWEST, RATE, SECONDS, Opened, music, rack
+from export.redesigned import machine_of
 
 from engine.export import web
 from engine.export.job import Export
+from engine.layout import seen
 from engine.messages import packed
+from engine.synth.memory import HELD, RELEASED, Choir
 
 SHORT = int(min(SECONDS, 1.0) * RATE)  # frames, where the long run would tell nothing more
 
@@ -59,7 +62,7 @@ def performed(
     frames: int = FRAMES,
     rate: int = RATE,
     designs: Sequence[Any] = (),
-) -> tuple[Any, dict[str, int]]:
+) -> tuple[Any, dict[str, Any]]:
     """What node makes of a page, [frames, 2], and what it says of it."""
     rows = page / "events"
     rows.write_bytes(np.array([(at, packed(*data)) for at, data in events(names)], np.int64).tobytes())
@@ -71,17 +74,37 @@ def performed(
     return np.frombuffer(done.stdout, np.float32).reshape(2, -1).T, json.loads(done.stderr)
 
 
-def native(folder: Path, image: bytes, rate: int, names: tuple[str, ...], designs: Sequence[Any], frames: int) -> Any:
-    """What the exported C code plays that goes on, at some frames, in designs of these values."""
-    told = iter([(at, data[:2] if data[0] & 0xE0 == 0xC0 else data) for at, data in events(names) if at < frames])
-    players, heard, at, (frame, data) = [Opened(folder, image, rate)], list[Any](), 0, next(told)
-    for until, values in [*designs, (frames, None)]:
-        while frame < until:
+def native(
+    folder: Path, image: bytes, rate: int, names: tuple[str, ...], designs: Sequence[Any], frames: int, block: int = 128
+) -> tuple[Any, list[int]]:
+    """What the exported C code plays that goes on in designs of these values, from some frames on, or as many blocks
+    later as a finger is on its way to a fret; and when it did."""
+    told = [(at, data[:2] if data[0] & 0xE0 == 0xC0 else data) for at, data in events(names) if at < frames]
+    players, heard, at = [Opened(folder, image, rate)], list[Any](), 0
+    followed: list[int] = []
+
+    def play(until: int) -> int:
+        while told and told[0][0] < until:
+            frame, data = told.pop(0)
             assert players[-1].send(frame - at, *data) == 1
-            frame, data = next(told, (frames, []))
         heard.append(players[-1].run(until - at))
-        if values:
-            players.append(Opened(folder, image, rate, np.array(values, float)))
-            assert players[-1].code.jawari_follow(players[-1].at, players[-2].at) == 1
-        at = until
-    return np.concatenate(heard)
+        return until
+
+    for frame, values in designs:
+        at = play(frame)
+        heir = Opened(folder, image, rate, np.array(values, float))
+        while a_finger_lands(players[-1]):
+            assert heir.code.jawari_follow(heir.at, players[-1].at) == 0
+            at = play(at + block)
+        assert heir.code.jawari_follow(heir.at, players[-1].at) == 1
+        players.append(heir)
+        followed.append(at)
+    play(frames)
+    return np.concatenate(heard), followed
+
+
+def a_finger_lands(player: Opened) -> bool:
+    """Whether a string that is held, or rings, is on its way to another length."""
+    m = machine_of(player)
+    sounding = [v for v in range(m.slots) if m.joint and m.voices[v].state in (HELD, RELEASED)]
+    return any(seen(Choir, m.address + int(m.voice_words[v, 0])).landing[0] for v in sounding)

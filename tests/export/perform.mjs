@@ -2,8 +2,8 @@
 //
 // CODE is simd or plain; EVENTS are rows of (frame, bytes of a message), 64 bits each; HOW is exact, live, warmed: live
 // after what a worklet plays to itself, or watched: live with pictures taken, which must not be heard. SOUND is the left
-// channel, then the right one. After the blocks there may be `--` and [[frame, values], ...]: where the instrument goes
-// on in a design of these values, made as the page's worker makes it.
+// channel, then the right one. After the blocks there may be `--` and [[frame, values], ...]: from where on the instrument
+// may go on in a design of these values, made as the page's worker makes it; it says when it did.
 
 import { readFileSync } from "node:fs";
 import { argv, cpuUsage, stderr, stdout } from "node:process";
@@ -22,12 +22,11 @@ export function rendererOf(file, code, rate, what = "renderer.Renderer") {
   return new Renderer({ code: bytes(shown.code[code]), image: bytes(shown.image), places }, rate);
 }
 
-// Go on in a design: here are the memories of the worklet and of the worker.
-function goOver(renderer, worker, values) {
+// A design is made and brought: here are the memories of the worklet and of the worker.
+function bring(renderer, worker, values) {
   if (!renderer.alone()) throw new Error("what was played before is still heard");
   worker.design(renderer.spare, values.map((value) => value ?? NaN));
   new Uint8Array(renderer.memory.buffer, renderer.spare, worker.size).set(new Uint8Array(worker.memory.buffer, renderer.spare, worker.size));
-  if (!renderer.follow()) throw new Error("it does not go on");
 }
 
 function perform([file, code, rate, events, frames, how, ...more]) {
@@ -41,10 +40,13 @@ function perform([file, code, rate, events, frames, how, ...more]) {
   const sides = [new Float32Array(count), new Float32Array(count)];
   const rows = new BigInt64Array(new Uint8Array(readFileSync(events)).buffer);
   const seen = { 0: 0, 1: 0 };
+  const followed = [];
   let next = 0;
+  let brought = false;
   const begun = cpuUsage().user;
   for (let at = 0, turn = 0; at < count; turn++) {
-    if (designs[0]?.[0] === at) goOver(renderer, worker, designs.shift()[1]);
+    if (designs[0]?.[0] === at) bring(renderer, worker, designs.shift()[1]), (brought = true);
+    if (brought && renderer.follow()) followed.push(at), (brought = false);
     const span = Math.min(Number(blocks[turn % blocks.length]), (designs[0]?.[0] ?? count) - at);
     for (; next < rows.length && Number(rows[next]) < at + span; next += 2) {
       const word = Number(rows[next + 1]);
@@ -57,7 +59,7 @@ function perform([file, code, rate, events, frames, how, ...more]) {
     at += span;
   }
   const seconds = (cpuUsage().user - begun) / 1e6;
-  stderr.write(JSON.stringify({ seconds, latency: renderer.latency, looks: seen[0], films: seen[1] }));
+  stderr.write(JSON.stringify({ seconds, latency: renderer.latency, looks: seen[0], films: seen[1], followed }));
   for (const side of sides) stdout.write(new Uint8Array(side.buffer));
 }
 

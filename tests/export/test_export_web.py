@@ -87,17 +87,22 @@ def test_at_any_rate_strings_are_designed_where_they_are_played(name: str, rate:
     ("name", "code", "rate"),
     [
         *(("sitar-string", code, rate) for code, rate in (("simd", 48_000), ("simd", 44_100), ("plain", 48_000))),
-        ("tanpura", "simd", 44_100),  # no finger is on its way, which designs would wait for
+        ("tanpura", "simd", 44_100),
+        ("sitar", "simd", 48_000),
     ],
 )
 def test_a_turned_knob_is_the_design_of_native_code(name: str, code: str, rate: int, folder: Path) -> None:
-    """Made in one memory, brought to another one, and gone on with, twice, while strings ring: the same bits."""
+    """Made in one memory, brought to another one, and gone on with, twice, while strings ring: the same bits. It waits
+    for a finger that is on its way to a fret of the sitar, and for nothing else."""
     names, made = (name,), order(name, rates=())
     ends = [dial.high if n % 2 else dial.low for n, dial in enumerate(made.designs)]
     designs = [(2500, [None, *ends[1:]]), (5000, [None] * len(ends))]
     told = {"frames": 8000, "rate": rate}
-    sound, _ = performed(page_of(folder, *names, rates=()), names, "exact", code, 128, designs=designs, **told)
-    assert np.array_equal(sound, native(folder, made.image, rate, names, designs, 8000))
+    sound, said = performed(page_of(folder, *names, rates=()), names, "exact", code, 128, designs=designs, **told)
+    wanted, followed = native(folder, made.image, rate, names, designs, 8000)
+    assert np.array_equal(sound, wanted)
+    assert said["followed"] == followed
+    assert (followed != [2500, 5000]) == (name == "sitar")
     still, _ = performed(page_of(folder, *names, rates=()), names, "exact", code, 128, **told)
     assert not np.array_equal(sound[2500:], still[2500:])
 
