@@ -131,9 +131,9 @@ def named(name: str, scale: float = 1.0, weight: float = 1.0) -> Body:
     about, found = BODIES[name], list[Resonance]()
     plate = PLATES.get(name)
     above: tuple[Resonance, ...] = ()
-    if plate:
-        low, high = plate.low * scale, plate.high * scale
-        above = modes(Plate(plate.density / scale, plate.mass * weight, plate.loss, low, high))
+    if plate:  # of another size the same one, as a knob has it (engine/export): not another plate of its kind
+        own = modes(replace(plate, mass=plate.mass * weight))
+        above = tuple(replace(mode, frequency=mode.frequency * scale) for mode in own)
     for n, (frequency, quality) in enumerate(about.peaks):
         # Neighbours sound against each other, so that above them all little is left, as of a body that is no mass.
         sign = -1.0 if n % 2 else 1.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from physics.networks import baj, from_rest, mobility, released
@@ -9,7 +11,7 @@ from physics.networks import baj, from_rest, mobility, released
 from engine.errors import PhysicsError
 from engine.physics.barrier import Barrier, Obstacles, Polynomial
 from engine.physics.excitation import Excitation, pulse
-from engine.physics.network.bodies import BODIES, Plate, modes, named
+from engine.physics.network.bodies import BODIES, COMMON, Plate, modes, named
 from engine.physics.network.metered import observe, run
 from engine.physics.network.parts import Against, Body, Network, Resonance, Strung
 from engine.physics.network.weaving import weave
@@ -181,6 +183,19 @@ def test_the_force_on_the_body_is_the_pull_less_what_stands_on_the_bridge() -> N
 
 
 # --- bodies -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(BODIES))
+def test_a_body_of_another_size_is_the_same_one(name: str) -> None:
+    """Not another plate of its kind: only frequencies are other ones, and of modes that pass 200 Hz the side."""
+    own, larger = named(name), named(name, 0.7)
+    assert larger.radiates == own.radiates * 0.7
+    for one, other in zip(own.modes, larger.modes, strict=True):
+        same = replace(one, frequency=one.frequency * 0.7)
+        if other.frequency < COMMON <= one.frequency:
+            assert np.array_equal(np.abs(one.heard), np.abs(other.heard))
+            same = replace(same, heard=other.heard)
+        assert same == other
 
 
 @pytest.mark.parametrize(
