@@ -6,6 +6,7 @@ a modal string a quarter of its time.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ LINE = 64  # bytes of a cache line, and of the widest vector
 
 def zeros(shape: int | tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
     """Zeros, written: nobody else is the first to touch their pages."""
-    size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-    room = np.full(size + LINE, 0, np.uint8)
-    first = -room.ctypes.data % LINE
+    size = (prod(shape) if isinstance(shape, tuple) else shape) * np.dtype(dtype).itemsize
+    room = np.empty(size + LINE, np.uint8)
+    room.fill(0)
+    first = -room.__array_interface__["data"][0] % LINE
     return room[first : first + size].view(dtype).reshape(shape)
