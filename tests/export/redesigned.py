@@ -22,6 +22,14 @@ from engine.synth.mixing import play_together
 from engine.synth.routing import hand_on
 
 BLOCK = 128
+IMAGES: dict[str, bytes] = {}
+
+
+def at_any_rate(name: str, preset: Preset) -> bytes:
+    """The image of a preset that all tests know by this name: made once."""
+    if name not in IMAGES:
+        IMAGES[name] = image.image(bank([preset]), ())
+    return IMAGES[name]
 
 
 def machine_of(made: Opened, part: int = 0) -> Machine:
@@ -74,9 +82,9 @@ def plays_the_same_also_after_a_reset(
         made.code.jawari_reset(made.at)
 
 
-def beyond_their_range_at_its_end(folder: Path, preset: Preset, key: int) -> None:
+def beyond_their_range_at_its_end(folder: Path, content: bytes, preset: Preset, key: int) -> None:
     """Sounds of values at the ends are those of values far beyond; as many keys sound as the preset's own."""
-    content, own = image.image(bank([preset]), ()), Instrument(preset, RATE).machine.keys.ready.sum()
+    own = Instrument(preset, RATE).machine.keys.ready.sum()
     dials = designs.designed(bank([preset]))
     for ends in ([dial.low for dial in dials], [dial.high for dial in dials]):
         sounds = []

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from export.exporting import NEEDED, Opened, music
-from export.redesigned import machine_of, plays_the_same_also_after_a_reset, same
+from export.exporting import NEEDED, SECONDS, Opened, music
+from export.redesigned import at_any_rate, machine_of, plays_the_same_also_after_a_reset, same
 from synth.assemblies import PLAYED
 
-from engine.export import any_rate, image
+from engine.export import any_rate
 from engine.layout import seen
 from engine.physics.network.memory import Island, Strand
 from engine.preset.files import shipped
@@ -25,7 +23,7 @@ from engine.preset.room import Room
 from engine.synth.instrument import Instrument
 from engine.synth.memory import Choir, Joint
 
-ALL = float(os.environ.get("JAWARI_EXPORT_SECONDS", "0")) >= 20.0  # in the long run all that are shipped
+ALL = SECONDS >= 20  # in the long run all that are shipped, and more rates
 SAMPLE = [("tanpura", 44_100.0), ("sitar", 50_000.0), ("piano", 32_000.0), ("nylon-guitar", 8_000.0)]
 FRAMES = 4000
 
@@ -36,16 +34,27 @@ def networks() -> list[str]:
 
 AROUND = {"hub in a room": replace(PLAYED["hub"], room=Room(0.3, 0.4, 5.0))}
 SHIPPED = [(name, rate) for name in networks() for rate in (44_100.0, 96_000.0)] if ALL else SAMPLE
-OWN = [*((name, 48_000.0) for name in PLAYED), *((name, 11_025.0) for name in ("all", "frets", "one-way", *AROUND))]
+OWN = [*((name, 48_000.0) for name in PLAYED if ALL or name != "all"), *((n, 11_025.0) for n in ("all", *AROUND))]
+OWN += [(name, 11_025.0) for name in ("frets", "one-way") if ALL]
+FRAMES = 4000
+
+
+def networks() -> list[str]:
+    return [name for name in shipped() if load_preset(name).assembly is not None]
+
+
+AROUND = {"hub in a room": replace(PLAYED["hub"], room=Room(0.3, 0.4, 5.0))}
+SHIPPED = [(name, rate) for name in networks() for rate in (44_100.0, 96_000.0)] if ALL else SAMPLE
+OWN = [*((name, 48_000.0) for name in PLAYED if ALL or name != "all"), ("all", 11_025.0)]
+OWN += [(name, 11_025.0) for name in (("frets", "one-way") if ALL else ())]
 
 
 def preset(name: str) -> Preset:
     return (PLAYED | AROUND).get(name) or load_preset(name)
 
 
-@cache
 def image_of(name: str) -> bytes:
-    return image.image(bank([preset(name)]), ())
+    return at_any_rate(name, preset(name))
 
 
 def same_network(here: Any, there: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from export.exporting import NEEDED, RATE, Opened
-from export.redesigned import beyond_their_range_at_its_end, goes_on_as_in_live_play, machine_of, told
+from export.redesigned import at_any_rate, beyond_their_range_at_its_end, goes_on_as_in_live_play, machine_of, told
 from export.test_export_any_rate import OWN, same_keys
 
 from engine.export import designs, image
@@ -44,9 +44,8 @@ def base(name: str) -> Preset:
     return load_preset(OWN.get(name, name))
 
 
-@cache
 def image_of(name: str) -> bytes:
-    return image.image(bank([base(name)]), ())
+    return at_any_rate(name, base(name))
 
 
 def values(name: str, changes: dict[str, float]) -> list[float]:
@@ -68,10 +67,11 @@ def python(name: str, changes: dict[str, float], patched: pytest.MonkeyPatch, ra
         struck = keys.struck(own.problem, own.voicing.harder(numbers[pitch]))
         return float(heard(struck, model, by, pitch, *rest))
 
+    loud = gains(name)
     with patched.context() as patch:
         patch.setattr(keys, "_kept_pitch", as_heard)
         setup = Setup(made, rate, made.oversample, made.polyphony, 2, made.tuning)
-        return Instrument.of(setup, design_all(setup, None, gains(name)))
+        return Instrument.of(setup, design_all(setup, None, loud))
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ class TestWithCode:
         same_keys(machine_of(made), wanted.machine)
 
     def test_values_beyond_their_range_are_at_its_end(self, folder: Path) -> None:
-        beyond_their_range_at_its_end(folder, base("sitar-string"), 54)
+        beyond_their_range_at_its_end(folder, image_of("sitar-string"), base("sitar-string"), 54)
 
     @pytest.mark.parametrize(("name", "changes"), [CHANGED[n] for n in (0, 4, 5)], ids=str)
     def test_what_sounds_goes_on_as_in_live_play(

@@ -80,10 +80,11 @@ def python(name: str, changes: dict[str, float], patched: pytest.MonkeyPatch) ->
             return tuned
         return pitch_of(course, hz) * (tuned / pitch_of(before, hz))
 
+    loud = gains(name)
     with patched.context() as patch:
         patch.setattr(choirs, "own_pitch", pitched)
         setup = Setup(made, RATE, made.oversample, made.polyphony, 2, made.tuning)
-        return Instrument.of(setup, design_all(setup, None, gains(name)))
+        return Instrument.of(setup, design_all(setup, None, loud))
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +105,7 @@ class TestWithCode:
 
     @pytest.mark.parametrize("name", ["sitar", "piano"])
     def test_values_beyond_their_range_are_at_its_end(self, name: str, folder: Path) -> None:
-        beyond_their_range_at_its_end(folder, preset(name), 60)
+        beyond_their_range_at_its_end(folder, image_of(name), preset(name), 60)
 
     @pytest.mark.parametrize(("name", "changes"), [CHANGED[1], CHANGED[3]], ids=str)
     def test_what_sounds_goes_on_as_in_live_play(

@@ -30,7 +30,7 @@ pytestmark = [
     ),
 ]
 NAME = "sitar-string"
-SECONDS = float(os.environ.get("JAWARI_EXPORT_SECONDS", "4"))
+SECONDS = float(os.environ.get("JAWARI_EXPORT_SECONDS", "2"))
 FRAMES = int(SECONDS * RATE)
 BLOCK = 64  # controllers come at the beginnings of blocks: pedalboard tells a plugin only once a block where they stand
 SIZES = (BLOCK, 2 * BLOCK)

@@ -105,6 +105,8 @@ static result parameter_show(void *self, uint32_t id, double part)
 {
     int n = place_of(id);
     if (n < 0 || !(part >= 0.0 && part <= 1.0)) return BAD_ARGUMENT;
+    /* Some repeat in 32 bits what they were told: nobody has moved that. */
+    if ((float)part == (float)atomic_load(&controller_own(self)->shown[n])) return DONE;
     atomic_store(&controller_own(self)->shown[n], part);
     if (n < ALL) atomic_store(&controller_own(self)->newer[n], true);
     return DONE;
