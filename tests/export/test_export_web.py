@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from export.exporting import COMPILER, NETWORK, PRESETS, RAGGED, RATE, SECONDS, expected
+from export.exporting import COMPILER, NETWORK, PRESETS, RAGGED, RATE, expected
 from export.paging import SHORT, native, node, order, page_of, performed
 
 from engine import cli
@@ -70,7 +70,7 @@ def test_what_is_heard_is_limited_and_pictures_change_nothing(folder: Path) -> N
     assert np.array_equal(live, wanted)
     assert np.array_equal(watched, wanted)
     assert (nothing["looks"], nothing["films"]) == (0, 0)
-    assert (seen["looks"] > 10 * SECONDS, seen["films"]) == (True, 1)
+    assert (seen["looks"] > 10 * SHORT / RATE, seen["films"]) == (True, 1)
 
 
 @NODE
