@@ -190,28 +190,33 @@ def passive(e: Elastic, tension: Any, slower: Any, a: Any, loss: Any, found: Any
 
 
 @called_with(group_type(Elastic), DOUBLE, DOUBLE, VECTOR, VECTOR, VECTOR, VECTOR)
-def bears(e: Elastic, tension: Any, margin: Any, a: Any, none: Any, loss: Any, found: Any) -> Any:
+def stands(e: Elastic, tension: Any, margin: Any, a: Any, none: Any, loss: Any, found: Any) -> Any:
     """Whether a clock slower by the margin leaves a string passive; with losses, which may take half, half as much."""
     return passive(e, tension, margin, a, none, found) and passive(e, tension, np.sqrt(margin), a, loss, found)
 
 
 @called_with(group_type(Elastic), DOUBLE, DOUBLE, VECTOR, VECTOR, VECTOR, VECTOR)
 def pull_most(e: Elastic, tension: Any, margin: Any, a: Any, none: Any, loss: Any, found: Any) -> None:
-    """The highest tension that it bears, from none upwards, as found[0]."""
+    """The highest tension at which it stands that, from none upwards, as found[0]."""
     low, high = 0.0, tension
-    while high < FAR and bears(e, high, margin, a, none, loss, found):
+    while high < FAR and stands(e, high, margin, a, none, loss, found):
         low, high = high, 1.1 * high
     while high - low > 1e-9 * high:
         middle = 0.5 * (low + high)
-        if bears(e, middle, margin, a, none, loss, found):
+        if stands(e, middle, margin, a, none, loss, found):
             low = middle
         else:
             high = middle
     found[0] = low
 
 
+def bears(e: Elastic, tension: float, margin: float, a: Array, loss: Array) -> bool:
+    """Whether the string stands a clock that is slower by the margin."""
+    return bool(stands(e, tension, margin, a, np.zeros(a.size), loss, np.zeros(ANSWERS)))
+
+
 def highest_tension(e: Elastic, tension: float, margin: float, a: Array, loss: Array) -> float:
-    """The same, looked for from a tension that it bears (N)."""
+    """The highest tension at which it does, looked for from one (N)."""
     found = np.zeros(ANSWERS)
     pull_most(e, tension, margin, a, np.zeros(a.size), loss, found)
     return float(found[0])

@@ -19,7 +19,6 @@ from engine.compiled import DOUBLE, VECTOR, WORD, called_with
 from engine.errors import PhysicsError
 from engine.physics import dispersion
 from engine.physics.dispersion import (
-    ANSWERS,
     FEW,
     MANY,
     MOST_CENTS,
@@ -137,13 +136,9 @@ def _with_losses(string: String, rate: float, limit: Bounds, intervals: int, pow
         shares = loss_shares(string, exact, rate, fit.s0, backward_loss(fit, exact, spacing))
         force = elastic(string, spacing, rate, exact, shares)
     lost = backward_loss(fit, every, spacing)
-    if fit.s0 < 0.0 or lost.min() < 0.0 or not _bears(force, limit.tension, a, k * lost, limit.margin):
+    if fit.s0 < 0.0 or lost.min() < 0.0 or not bears(force, limit.tension, limit.margin, a, k * lost):
         return None
     return Grid(intervals, spacing, limit.spacing, fit, force)
-
-
-def _bears(e: Elastic, tension: float, a: Array, lost: Array, margin: float) -> bool:
-    return bool(bears(e, tension, margin, a, np.zeros(a.size), lost, np.zeros(ANSWERS)))
 
 
 def highest_tension(string: String, g: Grid, rate: float) -> float:
