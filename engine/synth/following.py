@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from engine import elementwise
 from engine.compiled import CUBE, MATRIX, VECTOR, WORD, called_with, native
 from engine.elementary import cos, sin
 from engine.physics.network import beating
@@ -42,8 +41,7 @@ def departures(
         return [], []
     near, turned = 2.0 * pi * np.array(at) / rate, np.zeros((len(at), beating.TURNED))
     heard = np.zeros((2, columns.stop - columns.start, hops))
-    window = 0.5 - 0.5 * elementwise.cos((2.0 * pi / span) * (np.arange(span) + 0.5))
-    follow(out, columns.start, first, apart, near, window, on, heard, turned)
+    follow(out, columns.start, first, apart, near, beating.hann(span), on, heard, turned)
     off, power = list[float](), list[float]()
     for n, (place, rad, one) in enumerate(zip(at, near.tolist(), turned.tolist()), 1):
         by = angle(one[0], one[1]) + angle(one[2], one[3]) / on

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from functools import lru_cache
+from math import pi, sqrt
 from typing import Any
 
+import numpy as np
+
+from engine import elementwise
 from engine.compiled import CUBE, DOUBLE, MATRIX, VECTOR, WORD, called_with, native
+from engine.physics.string import Array
 
 TERMS, SMALL = 9, 0.25  # of an exponential's series, and at what norm: what is left out is below 1e-12
 FIRST, SECOND, THIRD = 0, 2, 4  # places of complex matrices in what there is to work in
 ROOM = 6  # matrices
 TURNED = 5  # numbers: along and across from hop to hop, the same from look to look, the power of all looks
+
+
+@lru_cache(maxsize=64)
+def hann(span: int) -> Array:
+    """Hann's, of one look at so many hops."""
+    return 0.5 - 0.5 * elementwise.cos((2.0 * pi / span) * (np.arange(span) + 0.5))
 
 
 @called_with(CUBE, CUBE, CUBE, CUBE, CUBE, VECTOR, WORD, WORD, DOUBLE, CUBE, CUBE, MATRIX)

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine import elementwise
 from engine.elementary import cos, exp2, sin
 from engine.physics import pitch as told
 from engine.physics.linear import product, total
@@ -99,18 +98,23 @@ def _departures(near: Near, times: float) -> tuple[list[float], list[float]]:
     turned, heard = np.zeros((partials, beating.TURNED)), np.zeros((2, channels, HOPS))
     work, begun = np.zeros((beating.ROOM, size, size)), near.begun.copy()
     beating.listen(
-        near.real, imaginary, begun, near.ears, near.ears_aside, _window(), BEFORE, APART, HOP, work, heard, turned
+        near.real,
+        imaginary,
+        begun,
+        near.ears,
+        near.ears_aside,
+        beating.hann(LOOK),
+        BEFORE,
+        APART,
+        HOP,
+        work,
+        heard,
+        turned,
     )
     off = [angle(one[0], one[1]) + angle(one[2], one[3]) / APART for one in turned.tolist()]
     power = [loud * float(one[4]) for loud, one in zip(near.loud, turned)]
     places = zip(off, near.around.tolist(), near.places.tolist())
     return [(by / HOP + (there - w)) / w for by, there, w in places], power
-
-
-@lru_cache(maxsize=1)
-def _window() -> Array:
-    """Hann's, of one look."""
-    return 0.5 - 0.5 * elementwise.cos((2.0 * pi / LOOK) * (np.arange(LOOK) + 0.5))
 
 
 def _radiated(body: Body, frequency: float) -> float:
