@@ -8,7 +8,7 @@ from math import inf, pi, sqrt
 
 import numpy as np
 
-from engine.machine_code import tell_if_cold
+from engine import module
 from engine.physics.designing import BAND
 from engine.physics.network.bodies import playable
 from engine.physics.network.parts import Body, Network, Strung, seen_from
@@ -112,7 +112,8 @@ def costs(preset: Preset, assembly: Assembly, rate: float) -> PartCosts:
     key = nearest_key(preset)
     if not any(part.lowest <= key <= part.highest for part in assembly.played):
         key = assembly.played[0].lowest
-    tell_if_cold("stepping.run")
+    module.tell_if_cold()
+    module.ready()
     two_way = replace(assembly, coupling="two-way")
     whole = ensemble(preset, two_way, key, LOUD, rate).network
     some = replace(whole, strings=whole.strings[: len(whole.strings) - len(assembly.sympathetic)])
@@ -125,6 +126,7 @@ def seconds_a_step(network: Network, rate: float) -> float:
     """What a step of a network costs here and now: the best of some calls."""
     w = weave(network, rate, min(BAND, 0.45 * rate))
     force, knock = np.zeros((_STEPS, len(network.strings))), np.zeros((_STEPS, w.island.bridge.now.size))
+    blow = np.zeros(_STEPS)
     listened = sum(len(strung.listening) for strung in network.strings)
     out = np.zeros((_STEPS, knock.shape[1] + w.island.bridge.heard.shape[1] + listened))
     force[:100] = 0.1
@@ -132,7 +134,7 @@ def seconds_a_step(network: Network, rate: float) -> float:
     until = time.perf_counter() + _TIMED
     while len(took) < 2 or time.perf_counter() < until:
         before = time.perf_counter()
-        run(w.base, force, knock, out)
+        run(w.base, force, knock, blow, out)
         took.append(time.perf_counter() - before)
         force[:] = 0.0
     return min(took[1:]) / _STEPS

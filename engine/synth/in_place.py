@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.physics.designing import BAND
-from engine.physics.excitation import Excitation, pulse
 from engine.physics.hearing import AS_GIVEN, ways
 from engine.physics.network.parts import Against, Body, Network
-from engine.physics.network.stepping import perform
+from engine.physics.network.pushed import pushes
+from engine.physics.network.stepping import run
 from engine.physics.network.weaving import Woven, weave
 from engine.physics.pitch import mean
 from engine.physics.problem import Pickup
@@ -61,17 +61,11 @@ def _performed(w: Woven, steps: int) -> Array:
     body, span = w.network.body, piece(network_time(w.block.nbytes))
     listened = sum(len(own.listening) for own in w.network.strings)
     out = np.zeros((steps, len(body.directions) + body.channels + listened))
-    force = np.stack([_given(own.excitation, w.rate, steps) for own in w.network.strings], axis=1)
-    still, blow = np.zeros(len(body.directions)), _given(w.network.struck, w.rate, steps)
+    force, knock, blow = pushes(w.network, w.rate, steps)
     for at in range(0, steps, span):
         here = slice(at, at + span)
-        perform(w.base, force[here], still, blow[here], out[here])
+        run(w.base, force[here], knock[here], blow[here], out[here])
     return out
-
-
-def _given(push: Excitation | None, rate: float, steps: int) -> Array:
-    """N, of every step."""
-    return np.zeros(steps) if push is None else pulse(push, rate, steps)
 
 
 def _heard(on: Footing, network: Network) -> slice:

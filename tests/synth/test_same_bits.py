@@ -107,9 +107,10 @@ for one_way in (False, True):
     hub = gather([strung(0.7 - 0.02 * n, 2) for n in range(5)], body, 48_000.0, 3e3)
     w = weave(Network((strung(0.88, 5), strung(0.6, 12)), body), 48_000.0, 3e3, hub, one_way)
     force, knock, out, touched = np.zeros((80, 2)), np.zeros((80, 1)), np.zeros((80, 3)), [False] * 3
+    blow = np.zeros(80)
     force[:9], force[45], knock[20:30] = -3.0, 1.0, 500.0
     for first, last in ((0, 17), (17, 30), (30, 39), (39, 50), (50, 71), (71, 80)):
-        run(w.base, force[first:last], knock[first:last], out[first:last])
+        run(w.base, force[first:last], knock[first:last], blow[first:last], out[first:last])
         pressing = w.island.flock.psi, w.strand(0).points.psi, w.strand(1).points.psi
         touched = [so_far or bool(psi.any()) for so_far, psi in zip(touched, pressing)]
     assert all(touched), touched

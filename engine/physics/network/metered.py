@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from engine.compiled import called_by_python, copy, native
 from engine.pairs import push
-from engine.physics.excitation import pulse
 from engine.physics.network import flock_meter
 from engine.physics.network.coming import sounds
 from engine.physics.network.memory import THERE, Bridge, Resonators, Strand, island, strand
+from engine.physics.network.pushed import pushes
 from engine.physics.network.stepping import rest_from, step, tell
 from engine.physics.network.weaving import Woven
 from engine.physics.record import MOST_AT_ONCE
@@ -100,16 +100,9 @@ def observe(
 
 def run(w: Woven, seconds: float) -> Ledger:
     """The network as described, from its first step on."""
-    steps, network = round(seconds * w.rate), w.network
+    steps = round(seconds * w.rate)
     w.reset()
-    force = np.zeros((steps, len(network.strings)))
-    for n, strung in enumerate(network.strings):
-        if strung.excitation is not None:
-            force[:, n] = pulse(strung.excitation, w.rate, steps)
-    knock = np.zeros((steps, len(network.body.directions)))
-    if network.knock is not None:
-        knock[:, 0] = pulse(network.knock, w.rate, steps)
-    blow = None if network.struck is None else pulse(network.struck, w.rate, steps)
+    force, knock, blow = pushes(w.network, w.rate, steps)
     return observe(w, steps, force, knock, blow=blow)
 
 

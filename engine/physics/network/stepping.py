@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.compiled import MATRIX, VECTOR, WORD, called_by_python, called_with, inlined, native
+from engine.compiled import MATRIX, VECTOR, WORD, called_with, inlined, native
 from engine.joined import advance_on, blended, cleared, kept, listed, push_chosen, summed
 from engine.pairs import shift
 from engine.physics.network import carrying, flocking
@@ -279,22 +279,15 @@ def alone(s: Strand, f: Bridge, force: Any, t: Any, odd: Any, square: Any) -> No
     finish(s, f, odd, square)
 
 
-@called_by_python
-def run(base: Any, force: Any, knock: Any, out: Any) -> None:
-    """Many steps: of each, the force on the body in each direction, what is heard, then what is listened to."""
-    for t in range(out.shape[0]):
-        step(base, force[t], knock[t])
-        tell(base, out[t])
-    rest_from(base)
-
-
-@called_with(WORD, MATRIX, VECTOR, VECTOR, MATRIX)
-def perform(base: Any, force: Any, still: Any, blow: Any, out: Any) -> None:
-    """Many steps of a note: what strikes strings, and the body elsewhere; nothing (`still`) strikes the bridge."""
+@called_with(WORD, MATRIX, MATRIX, VECTOR, MATRIX)
+def run(base: Any, force: Any, knock: Any, blow: Any, out: Any) -> None:
+    """Many steps, strings, bridge and the body elsewhere being pushed (N): of each, the force on the body in each
+    direction, what is heard, then what is listened to.
+    """
     b = island(base).bridge
     for t in range(out.shape[0]):
         b.blow[0] = blow[t]
-        step(base, force[t], still)
+        step(base, force[t], knock[t])
         tell(base, out[t])
     rest_from(base)
 

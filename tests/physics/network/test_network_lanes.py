@@ -48,7 +48,7 @@ def test_lanes_give_what_strings_by_themselves_give(points: int, count: int, dir
     for strings, flock in (((played, *others), None), ((played,), gather(others, body, rate))):
         w = weave(Network(strings, body), rate, 8e3, flock)
         out = np.zeros((steps, directions + body.channels))
-        run(w.base, force, knock, out)
+        run(w.base, force, knock, np.zeros(steps), out)
         outs.append(out)
         if flock is not None and points:
             assert w.island.flock.psi.any() or w.island.flock.lost[0] >= 0.0
