@@ -8,6 +8,7 @@ programs pass over them, and a render takes the same designs at the same samples
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -41,10 +42,12 @@ def folder() -> Path:
 
 
 class Takes:
-    """At most one take at a time, of one player."""
+    """At most one take at a time, of one player. The session's turns write it down, and a page's request ends it: each
+    of them alone, or both would write the same.
+    """
 
     def __init__(self, player: Player) -> None:
-        self._player = player
+        self._player, self._writing = player, threading.RLock()
         self._take: Take | None = None
         self._sound: SoundTake | None = None
         self._tapes: list[Tape] = []  # the audio thread may be writing to the last one still
@@ -100,23 +103,25 @@ class Takes:
                 begun.file.remove()
             raise
         take.add(np.array(list(self._told()), np.int64).reshape(-1, 2))
-        self._take, self._sound, self._teller = take, sound, Teller(text)
+        with self._writing:
+            self._take, self._sound, self._teller = take, sound, Teller(text)
         return self._path
 
     def tick(self) -> None:
         """Have on disk what has come."""
-        arrivals = self._player.arrivals()
-        if self._take is not None and self._sound is not None:
-            rows = self._player.new_events("take").copy()
-            rows[:, 0] -= self._start
-            self._take.add(rows[rows[:, 0] >= 0])
-            for arrival in arrivals:
-                assert isinstance(arrival.what, Making)
-                heir = arrival.heir - self._heir + 1
-                if heir > 1:  # else it is what the take began with, or before that
-                    told = self._teller.tell(arrival.what, arrival.part, heir)
-                    self._take.remark(arrival.sample - self._start, {"edit": told})
-            self._sound.collect()
+        with self._writing:
+            arrivals = self._player.arrivals()
+            if self._take is not None and self._sound is not None:
+                rows = self._player.new_events("take").copy()
+                rows[:, 0] -= self._start
+                self._take.add(rows[rows[:, 0] >= 0])
+                for arrival in arrivals:
+                    assert isinstance(arrival.what, Making)
+                    heir = arrival.heir - self._heir + 1
+                    if heir > 1:  # else it is what the take began with, or before that
+                        told = self._teller.tell(arrival.what, arrival.part, heir)
+                        self._take.remark(arrival.sample - self._start, {"edit": told})
+                self._sound.collect()
 
     def end(self) -> tuple[str, list[Path]]:
         """Finish it: what is to be said, and the files."""
@@ -125,8 +130,9 @@ class Takes:
             raise AskedError("nothing is being recorded")
         self._player.stop_recording()
         time.sleep(2.0 * self._player.block_size / self._player.sample_rate)
-        self.tick()
-        self._take = self._sound = None
+        with self._writing:
+            self.tick()
+            self._take = self._sound = None
         length = sound.length
         files = [written(take, self._path), written(sound, self._path.with_suffix(".wav"))]
         said = f"{length} in {files[0].name} and {files[1].name}"

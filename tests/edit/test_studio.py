@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import threading
 import time
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from engine.edit.studio import facts
 from engine.errors import EngineError, Exit, PresetError
 from engine.files.errors import FileError
 from engine.layout import seen
+from engine.live.thread.tape import Tape
 from engine.offline.render import render
 from engine.preset.files import shipped
 from engine.preset.loader import load_preset, load_text
@@ -212,6 +214,36 @@ def test_a_take_of_a_preset_that_is_shaped_meanwhile_renders_to_the_same_bits(ro
     assert cli.main([*render, "--start", "0.5 s", "-o", str(out)]) == 0  # from what it was then
     plain = ["render", "plain", "--midi", str(take), "--force", "--tail", "0", "-o", str(out)]
     assert cli.main(plain) == 0  # on another preset: the notes alone
+
+
+def test_a_take_that_is_ended_while_it_is_written_down_has_every_frame_once(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The session's turns and the request that ends it come from two threads: here neither leaves room for the other."""
+    drop = Tape.drop
+
+    def slowly(tape: Tape, frames: int) -> None:
+        time.sleep(0.02)
+        drop(tape, frames)
+
+    def take_turns() -> None:
+        while not over.wait(0.001):
+            room.studio.takes.tick()
+
+    monkeypatch.setattr(Tape, "drop", slowly)
+    over = threading.Event()
+    turns = threading.Thread(target=take_turns)
+    turns.start()
+    room.ask("record", on=True)
+    room.ask("note", key=50, velocity=100)
+    time.sleep(0.2)
+    ended = room.ask("record", on=False)
+    over.set()
+    turns.join()
+    sound, _ = soundfile.read(Path(ended["folder"], ended["files"][1]), dtype="float32", always_2d=True)
+    whole = np.concatenate(room.sound)
+    first = np.flatnonzero(whole[:, 0])[0] - np.flatnonzero(sound[:, 0])[0]
+    np.testing.assert_array_equal(sound, whole[first : first + len(sound)])
 
 
 def test_what_rings_of_several_strings_goes_on_and_a_take_of_it_renders_to_the_same_bits(
