@@ -5,10 +5,11 @@
 
 Sixteen notes at a time, struck again every half second, and a wheel that moves all the time, in blocks of 128 frames
 at 48 kHz; CPU seconds, the best of some rounds. Native code is the exported object file in a library, called block by
-block from here as the engine is. All must play the same bits. JSON: `rows`, for each preset seconds of `engine`,
-`v2` to `v4`, `wasm`, and the ratios `native_over_engine` and `wasm_over_v3`; with --browser also `browser`: what a page
-in Chromium takes of a core for the same notes while they are heard, and how often the sound broke off. It needs a C
-compiler and node.
+block from here as the engine is. Of several nodes that are here the one with the latest V8 plays; V8 compiles on
+threads of its own, and without a core for them it would play what it made in a hurry, so keep this on no single core.
+All must play the same bits. JSON: `rows`, for each preset seconds of `engine`, `v2` to `v4`, `wasm`, V8's version, and
+the ratios `native_over_engine` and `wasm_over_v3`; with --browser also `browser`: what a page in Chromium takes of a
+core for the same notes while they are heard, and how often the sound broke off. It needs a C compiler and node.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +45,7 @@ from engine.processor import LEVELS, known
 from engine.synth.instrument import Instrument
 
 RATE, BLOCK = 48_000, 128
+PRESETS = ("sitar-string", "tanpura-string", "prepared", "slap-bass", "sitar")
 KEYS = range(42, 58)
 Event = tuple[int, tuple[int, ...]]
 
@@ -102,13 +106,29 @@ def engines(made: Instrument, events: list[Event], frames: int) -> tuple[float, 
     return time.thread_time() - begun, out
 
 
+@cache
+def newest_node() -> tuple[str, str]:
+    """The node whose engine is nearest to a browser's of today, and the engine's version."""
+    from export.paging import nodes
+
+    if hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) < 2:
+        sys.exit("bench_export: V8 needs a second core for what it compiles meanwhile")
+    found: list[tuple[list[int], str]] = []
+    for path in nodes():
+        version = subprocess.check_output([path, "-p", "process.versions.v8"], text=True)
+        found.append(([int(part) for part in version.split("-")[0].split(".")[:2]], path))
+    if not found:
+        sys.exit("bench_export: there is no node")
+    version, path = max(found)
+    return path, ".".join(map(str, version))
+
+
 def in_node(page: Path, events: list[Event], frames: int, folder: Path) -> tuple[float, Any]:
     """The same in node: CPU seconds of the frames alone."""
     rows = folder / "events"
     rows.write_bytes(np.array([(at, midi.packed(*data)) for at, data in events], np.int64).tobytes())
     program = ROOT / "tests" / "export" / "perform.mjs"
-    node = shutil.which("node") or sys.exit("bench_export: there is no node")
-    command = [node, program, page / "data.js", "simd", RATE, rows, frames, "exact", BLOCK]
+    command = [newest_node()[0], program, page / "data.js", "simd", RATE, rows, frames, "exact", BLOCK]
     done = subprocess.run(list(map(str, command)), capture_output=True, check=True)
     sound = np.frombuffer(done.stdout, np.float32).reshape(2, -1).T
     return json.loads(done.stderr)["seconds"], sound
@@ -167,6 +187,7 @@ def measured(name: str, seconds: float, rounds: int, browser: bool, folder: Path
         "preset": name,
         "seconds": seconds,
         **best,
+        "v8": newest_node()[1],
         "native_over_engine": min(best[f"v{n}"] for n in levels) / best["engine"],
     }
     if "v3" in best:
@@ -178,7 +199,7 @@ def measured(name: str, seconds: float, rounds: int, browser: bool, folder: Path
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--presets", nargs="+", default=["sitar-string", "tanpura-string", "prepared", "slap-bass"])
+    parser.add_argument("--presets", nargs="+", default=PRESETS)
     parser.add_argument("--seconds", type=float, default=8.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--browser", action="store_true")

@@ -219,7 +219,7 @@ def test_a_take_of_a_preset_that_is_shaped_meanwhile_renders_to_the_same_bits(ro
 def test_a_take_that_is_ended_while_it_is_written_down_has_every_frame_once(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The session's turns and the request that ends it come from two threads: here neither leaves room for the other."""
+    """The session's turns and the request that ends it come from two threads."""
     drop = Tape.drop
 
     def slowly(tape: Tape, frames: int) -> None:

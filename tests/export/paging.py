@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,15 +25,19 @@ SHORT = int(min(SECONDS, 1.0) * RATE)  # frames, where the long run would tell n
 
 
 @cache
-def node() -> str | None:
-    """Node, as the system has it or as playwright brings it along."""
-    if found := shutil.which("node"):
-        return found
-    try:
+def nodes() -> list[str]:
+    """Node, as the system has it and as playwright brings it along."""
+    found = [path] if (path := shutil.which("node")) else []
+    with suppress(ImportError):
         from playwright._impl._driver import compute_driver_executable
-    except ImportError:
-        return None
-    return str(compute_driver_executable()[0])
+
+        found.append(str(compute_driver_executable()[0]))
+    return found
+
+
+def node() -> str | None:
+    """One of them, if there is any."""
+    return nodes()[0] if nodes() else None
 
 
 def order(*names: str, rates: tuple[float, ...] = (RATE,)) -> Export:
