@@ -42,6 +42,7 @@ from engine.synth.shaping import Making
 
 FIRST_PAGE = 1  # of a player's inlets: the one before is the studio's own, each page has one, those behind are inputs'
 INPUTS = FIRST_PAGE + MOST_PAGES
+DESIGNED = 20.0  # s in which a preset is designed to the end, before it is recorded
 
 Tell = Callable[[dict[str, Any]], None]
 
@@ -95,6 +96,8 @@ class Studio:
             for data in PLAYED[request.word](**request.fields):
                 self._player.send(data, 0, FIRST_PAGE + page)
             return {}
+        if request.word == "record" and request.fields["on"]:  # waits by itself: nobody else is kept waiting meanwhile
+            self.workshop.settled.wait(DESIGNED)
         with self._asking:
             return self._answers[request.word](**request.fields) or {}
 
@@ -271,8 +274,7 @@ class Studio:
     def _record(self, on: bool) -> Answer:
         if on:
             o, made = self._opened, self.workshop
-            settled = made.settled.wait(3.0) and made.instrument is not None
-            if not settled or made.instrument is None or made.making != Making(o.history.text):
+            if not made.settled.is_set() or made.instrument is None or made.making != Making(o.history.text):
                 raise AskedError("the preset is still being designed; try again in a moment")
             path = self.takes.begin(o.name, o.history.text, made.instrument, o.path.parent)
             answer: Answer = {"recording": path.name}

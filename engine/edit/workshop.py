@@ -106,6 +106,7 @@ class Workshop:
         with self._wished:
             self._ended = True
             self._wished.notify()
+        self.settled.set()  # nobody needs to wait any more
         if self._thread.is_alive():
             self._thread.join(5.0)
 

@@ -216,6 +216,20 @@ def test_a_take_of_a_preset_that_is_shaped_meanwhile_renders_to_the_same_bits(ro
     assert cli.main(plain) == 0  # on another preset: the notes alone
 
 
+def test_a_take_waits_for_the_design_and_nobody_waits_for_the_take(room: Room) -> None:
+    room.ask("set", path="polyphony", value="5")
+    asked = threading.Thread(target=room.ask, args=("record",), kwargs={"on": True})
+    asked.start()
+    texts = 0
+    while asked.is_alive() and not room.studio.takes.running:
+        assert "polyphony: 5" in room.ask("text")["text"]
+        texts += 1
+    asked.join()
+    assert texts > 1
+    assert room.studio.takes.running
+    room.ask("record", on=False)
+
+
 def test_a_take_that_is_ended_while_it_is_written_down_has_every_frame_once(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
