@@ -267,9 +267,9 @@ def _lines(d: Description) -> Iterator[str]:
     if d.buzz:
         shares = ", ".join(f"{100.0 * own.share:.0f} % at {own.note}" for own in d.buzz)
         yield _row("", f"strings touch for {shares} of the time")
-    cost = f"{d.cost * 1e9:.0f} ns a sample and sounding string, measured here: about {int(d.voices)} on this core"
-    if not d.instrument:
-        yield _row("cost", cost)
+    if d.cost is not None and d.voices is not None:
+        each, most = f"{d.cost * 1e9:.0f} ns a sample and sounding string", f"about {int(d.voices)} on this core"
+        yield _row("cost", f"{each}, measured here: {most}")
     if d.instrument:
         yield from (_row(name, text) for name, text in instrument_rows(d.instrument))
     yield from _playing_lines(preset, d)

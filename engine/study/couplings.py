@@ -112,7 +112,6 @@ def costs(preset: Preset, assembly: Assembly, rate: float) -> PartCosts:
     key = nearest_key(preset)
     if not any(part.lowest <= key <= part.highest for part in assembly.played):
         key = assembly.played[0].lowest
-    module.tell_if_cold()
     module.ready()
     two_way = replace(assembly, coupling="two-way")
     whole = ensemble(preset, two_way, key, LOUD, rate).network

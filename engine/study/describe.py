@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from engine import module
 from engine.errors import PhysicsError, PhysicsWarning, PresetError, SettingError
 from engine.physics import finite_difference, modal, two_point
 from engine.physics.excitation import pulse
@@ -78,20 +79,23 @@ class Description:
     buzz: tuple[Buzz, ...]
     tuned: tuple[Tuned, ...]
     loss_error: float | None  # of finite differences: worst relative error of the decay rate in the audible band
-    cost: float  # s per output sample, measured here and now
+    cost: float | None  # s per output sample, measured here and now; of several strings the instrument has it
     notes: tuple[str, ...]
     instrument: Instrumental | None = None  # of several strings
 
     @property
-    def voices(self) -> float:
+    def voices(self) -> float | None:
         """How many such strings this core could keep sounding."""
-        return 1.0 / (self.cost * self.sample_rate)
+        return None if self.cost is None else 1.0 / (self.cost * self.sample_rate)
 
 
 def describe(preset: Preset, sample_rate: float = 48_000.0) -> Description:
     """Design the preset's own string and the Cs, and time the kernel for an instant."""
     if not RATES[0] <= sample_rate <= RATES[1]:
         raise SettingError("sample rate", float(sample_rate), f"must be {RATES[0]:g} to {RATES[1]:g} Hz", "try 48000")
+    if preset.assembly:  # what is asked of several strings below plays them, by the engine's module
+        module.tell_if_cold()
+        module.ready()
     rate, string = sample_rate * preset.oversample, preset.problem.string
     first_partial = string.pitch * sqrt(1.0 + string.inharmonicity)
 
@@ -124,7 +128,7 @@ def describe(preset: Preset, sample_rate: float = 48_000.0) -> Description:
         buzz=buzzing(preset, sample_rate),
         tuned=tuned_off(preset, sample_rate),
         loss_error=own.grid.loss.worst_error if isinstance(own, finite_difference.Design) else None,
-        cost=seconds_a_step(own, best=preset.quality == "best") * preset.oversample,
+        cost=None if preset.assembly else seconds_a_step(own, best=preset.quality == "best") * preset.oversample,
         notes=_notes(own),
         instrument=instrumental(preset, preset.assembly, sample_rate) if preset.assembly else None,
     )

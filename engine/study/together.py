@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import module
 from engine.errors import SettingError
 from engine.files.target import publish
-from engine.machine_code import tell_if_cold
 from engine.physics.excitation import pulse
 from engine.physics.linear import product
 from engine.physics.modes import shape
@@ -148,7 +148,8 @@ class Pieces:
     """A run, piece by piece: columns by their names; then what is not there for every step."""
 
     def __init__(self, order: EnsembleOrder) -> None:
-        tell_if_cold("metered.meter")
+        module.tell_if_cold()
+        module.ready()  # it has the loop that meters: compiled by itself, that would take a minute more
         self.order, self.w = order, order.woven()
         self._shapes: dict[int, Array] = {}
         network, abreast = order.ensemble.network, order.ensemble.abreast

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from engine.compiled import called_by_python, copy, native
+from engine import module
+from engine.compiled import MATRIX, VECTOR, WORD, called_with, copy, native
+from engine.layout import Cube, Matrix, Vector
+from engine.opened import group_type
 from engine.pairs import push
 from engine.physics.network import flock_meter
 from engine.physics.network.coming import sounds
@@ -27,18 +29,18 @@ class Ledger(NamedTuple):
     not lose.
     """
 
-    out: NDArray[Any]  # [n, ..]: see stepping.run
-    strings: NDArray[Any]  # [n, S] J, with what the bridge's motion adds to each
-    contact: NDArray[Any]  # [n, S] J in obstacles and springs
-    body: NDArray[Any]  # [n] J
-    hammers: NDArray[Any]  # [n] J
-    lost: NDArray[Any]  # [n] J
-    work: NDArray[Any]  # [n] J
-    bridge: NDArray[Any]  # [n, r] m
-    felt: NDArray[Any]  # [n, S, r] N: what each string does to the bridge
-    force: NDArray[Any]  # [n, K] N: of all points of all strings
-    sums: NDArray[Any]  # [2] lost and work, from one piece to the next
-    lanes: NDArray[Any]  # likewise what flock_meter.py keeps
+    out: Matrix  # [n, ..]: see stepping.run
+    strings: Matrix  # [n, S] J, with what the bridge's motion adds to each
+    contact: Matrix  # [n, S] J in obstacles and springs
+    body: Vector  # [n] J
+    hammers: Vector  # [n] J
+    lost: Vector  # [n] J
+    work: Vector  # [n] J
+    bridge: Matrix  # [n, r] m
+    felt: Cube  # [n, S, r] N: what each string does to the bridge
+    force: Matrix  # [n, K] N: of all points of all strings
+    sums: Vector  # [2] lost and work, from one piece to the next
+    lanes: Cube  # likewise what flock_meter.py keeps
 
     @property
     def total(self) -> Array:
@@ -88,6 +90,7 @@ def observe(
 ) -> Ledger:
     """Run on from where it is, metered. Forces of the strings' excitations, on the bridge and on the body elsewhere are
     N a step."""
+    module.ready()  # it has the loop
     i, book = w.island, ledger(w, steps, lanes)
     pushing = np.zeros((steps, len(w.network.strings))) if force is None else np.ascontiguousarray(force, float)
     knocking = np.zeros((steps, i.bridge.now.size)) if knock is None else np.ascontiguousarray(knock, float)
@@ -106,7 +109,7 @@ def run(w: Woven, seconds: float) -> Ledger:
     return observe(w, steps, force, knock, blow=blow)
 
 
-@called_by_python
+@called_with(WORD, MATRIX, MATRIX, VECTOR, group_type(Ledger))
 def meter(base: Any, force: Any, knock: Any, blow: Any, book: Ledger) -> None:
     """Step by step, with everything metered."""
     i = island(base)
