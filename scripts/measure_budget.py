@@ -4,7 +4,8 @@
     python3 scripts/measure_budget.py [--seconds 0.2]
 
 Each part is the slope between two strings that differ in it alone. Run it on a machine that does nothing else, and put
-what it prints in the place of COSTS.
+what it prints in the place of COSTS. PERFORMED is to be no less than any of what follows, of presets whose strings
+stand on a body; how long a note is listened to depends on it, so another one is another pitch in its last digits.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import platform
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +27,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from engine.physics import finite_difference, modal
+from engine.physics.designing import BAND
 from engine.physics.dispersion import REACH
+from engine.physics.network.weaving import weave
 from engine.preset.loader import load_preset
+from engine.study.couplings import seconds_a_step
+from engine.study.ensemble import ensemble
+from engine.study.played import LOUD, nearest_key
 from engine.synth import budget
 from engine.synth.keys import design_key
+from engine.synth.rehearsal import REHEARSAL_RATE
 
 RATE, KEY = 96_000.0, 48
 STRING = {"length": 1.0, "density": 1e-3, "tension": 100.0, "stiffness": 1e-5}
 PLAIN, WIDE = {"s0": 0.3, "s2": 1e-3}, {"s0": 0.6, "s1": 5e-3, "s2": 1e-3}
+ON_A_BODY = ("sitar", "berimbau", "bray-harp", "shamisen", "banjo", "harpsichord")
 LAWS = {"linear": 1.0, "quarter": 1.5, "half": 2.0, "general": 2.7}
 
 
@@ -153,6 +162,19 @@ def designs() -> dict[str, float]:
     }
 
 
+def performed() -> dict[str, float]:
+    """ns a step for each byte of a network of a key's own strings on their body, in some presets."""
+    found = {}
+    for name in ON_A_BODY:
+        preset = load_preset(name)
+        assert preset.assembly is not None
+        alone = replace(preset.assembly, sympathetic=())
+        rate = preset.oversample * REHEARSAL_RATE
+        network = ensemble(preset, alone, nearest_key(preset), LOUD, rate).network
+        found[name] = 1e9 * seconds_a_step(network, rate) / weave(network, rate, min(BAND, 0.45 * rate)).block.nbytes
+    return found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=0.2, help="for each string (0.2)")
@@ -164,6 +186,8 @@ def main() -> int:
     for name, ns in table.items():
         print(f"    {name}={float(f'{ns:.3g}')},")
     print(")")
+    each = performed()
+    print(f"# PERFORMED is {budget.PERFORMED:g}; here " + ", ".join(f"{name} {ns:.2g}" for name, ns in each.items()))
     return 0
 
 

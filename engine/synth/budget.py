@@ -34,7 +34,7 @@ FINEST = 1.14  # a grid has no more nodes than the rate over twice its pitch and
 _REACH = 4.0 / 3.0  # see `within_reach`
 _SOLVES = 2  # of a block in a step, nearly always
 JOINED = 0.01  # ns a step for each byte of strings that share a bridge
-PERFORMED = 0.0055  # and for each of a network that nothing but a key's own strings stand in
+PERFORMED = 0.0055  # and for each of a network that nothing but a key's own strings stand in: a fifth above the dearest
 ROUNDS = 10  # that Newton's method takes at most in a step, nearly always
 
 
