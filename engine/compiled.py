@@ -25,7 +25,7 @@ from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload, register_jitable
 from numba.np.arrayobj import populate_array
 
-from engine import elementary, module, parts
+from engine import by_itself, elementary, module, parts
 from engine.machine_code import INTERPRETED, MachineCode
 from engine.messages import COMPILED_TOO
 from engine.processor import COUNTER_RATE, WINDOWS, aimed_at
@@ -52,7 +52,7 @@ def native(function: F) -> F:
 
 def called_by_python(function: F) -> F:
     """The same for what Python calls too."""
-    return _keep(_compile(function))
+    return by_itself.as_modules_are(_keep(_compile(function)))  # type: ignore[no-any-return]
 
 
 def entry(function: F) -> F:

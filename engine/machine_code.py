@@ -48,7 +48,7 @@ class MachineCode(_Cache):  # type: ignore[misc]
         if found is None:
             return None
         try:
-            types_of_it, reduced = pickle.loads(found)
+            types_of_it, reduced = self.unpack(found)
             if types_of_it == sig:
                 return CompileResult._rebuild(target_context, *reduced)
         except Exception:  # whatever an unpickled stranger may raise
@@ -60,7 +60,17 @@ class MachineCode(_Cache):  # type: ignore[misc]
         """Keep the function for these types."""
         name = self._name(sig, data.codegen)
         if name and not data.library.has_dynamic_globals:  # addresses of this very process
-            cache.write(name, dumps((sig, data._reduce())))
+            cache.write(name, self.pack(sig, data))
+
+    def pack(self, sig: Any, data: Any) -> bytes:
+        """What is kept of a function for these types."""
+        whole: bytes = dumps((sig, data._reduce()))
+        return whole
+
+    def unpack(self, found: bytes) -> tuple[Any, Any]:
+        """Types, and what numba makes the function from."""
+        types_of_it, reduced = pickle.loads(found)
+        return types_of_it, reduced
 
     def enable(self) -> None:
         """It always is."""

@@ -24,6 +24,7 @@ FLOORS = (
     {"errors", "units", "cache", "machine_code", "compiled", "vectors", "aligned", "versions", "reading", "printable"}
     | {
         "alone",
+        "by_itself",
         "cores",
         "calling",
         "elementary",
@@ -81,6 +82,7 @@ COMPILERS = {
     "joined",
     "pairs",
     "alone",
+    "by_itself",
     "nodes",
     "increments",
     "opened",

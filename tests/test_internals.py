@@ -32,6 +32,7 @@ INTERNALS = {
         "numba.core.compiler.CompilerBase",
         "numba.core.compiler.DefaultPassBuilder",
         "numba.core.compiler.Flags",
+        "numba.core.compiler.compile_extra",  # by_itself.py: a bridge in place of a function
         "numba.core.compiler_machinery.PassManager",
         "numba.core.compiler_machinery.register_pass",
         "numba.core.compiler_lock.global_compiler_lock",
@@ -40,6 +41,7 @@ INTERNALS = {
         "numba.core.datamodel.default_manager",
         "numba.core.datamodel.models",  # opened.py: records are pointers
         "numba.core.dispatcher.Dispatcher",
+        "numba.core.dispatcher._FunctionCompiler",
         "numba.core.errors.ForceLiteralArg",
         "numba.core.errors.TypingError",
         "numba.core.event.Listener",  # how far compilation is

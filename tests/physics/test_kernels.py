@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from physics.problems import STEEL, sitar
 
-from engine.compiled import FLAGS
+from engine import lowering
 from engine.physics import finite_difference, modal
 from engine.physics.barrier import Barrier, Obstacles, Polynomial, Table
 from engine.physics.excitation import Excitation, pulse
@@ -164,9 +164,9 @@ def test_float32_is_never_widened_and_memory_never_asked_for(model: str) -> None
     """A literal in the wrong place turns float32 arithmetic into float64 unseen: fpext in the machine's own words."""
     problem = replace(FRETS, contact=Contact(1e6, 1.3, 0.5))
     d, s = start(model, problem, dtype=np.float32)
-    kernel = numba.njit(**FLAGS)(MODELS[model].kernel.py_func)
-    kernel(d.coefficients, s, np.zeros(4, np.float32), np.zeros((4, 2), np.float32))
-    code = kernel.inspect_llvm(kernel.signatures[0])
+    given = d.coefficients, s, np.zeros(4, np.float32), np.zeros((4, 2), np.float32)
+    door = lowering.Door(MODELS[model].kernel, tuple(map(numba.typeof, given)))
+    code = str(lowering.optimised({"kernel": door}, 1, lambda share: None)[0])
     # But for what the general power of a contact takes, its base and its exponent: two lines, however often inlined.
     assert len(set(re.findall(r"(%[.\w]*?\d+)[.i\d]* = fpext (?:float|double)", code))) <= 2
     # And the bases of many at once, chosen among penetrations: powers are found from a double's own bits.
