@@ -4,30 +4,36 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import re
 from pathlib import Path
 
 _COMPILED = r"^ *@(native|called_by_python|entry|guarded|inlined|pasted|called_by_c|called_with)\b"
 _ENTRIES = r"^@(entry|guarded|called_by_c|called_with)\b"
+_IMPORTS = r"^ *from engine(?:\.([\w.]+))? import +(\([^)]*\)|.*)"
 _COMPILERS = (
     *("elementary", "compiled", "machine_code", "module", "lowering", "front", "calling", "inference", "parts"),
-    *("processor", "sources"),
+    *("by_itself", "processor", "sources"),
 )
 
 
 def kernel_sources(package: Path) -> list[Path]:
     """The files with compiled functions and everything these import: whatever else changes, machine code stays good."""
-    texts = {file: file.read_text(encoding="utf-8") for file in package.rglob("*.py")}
-    waiting = [file for file, text in texts.items() if re.search(_COMPILED, text, re.M)]
-    found = {package / f"{name}.py" for name in _COMPILERS}
+    # By names, not as paths, which would take longer than all the rest: every program that begins does this.
+    texts = {str(file.relative_to(package)): file.read_text(encoding="utf-8") for file in package.rglob("*.py")}
+    waiting = [name for name, text in texts.items() if re.search(_COMPILED, text, re.M)]
+    found = {f"{name}.py" for name in _COMPILERS}
+    scanned: set[str] = set()
     while waiting:
         file = waiting.pop()
-        found.add(file)
-        for module, names in re.findall(r"^ *from engine(?:\.([\w.]+))? import +(\([^)]*\)|.*)", texts[file], re.M):
-            folder = package.joinpath(*module.split("."))
-            parts = [folder.with_suffix(".py"), *(folder / f"{name}.py" for name in re.findall(r"\w+", names))]
+        if file in scanned:
+            continue
+        scanned.add(file)
+        for module, names in re.findall(_IMPORTS, texts[file], re.M):
+            folder = module.replace(".", os.sep)
+            parts = [f"{folder}.py", *(os.path.join(folder, f"{name}.py") for name in re.findall(r"\w+", names))]
             waiting += [part for part in parts if part in texts and part not in found]
-    return sorted(found)
+    return sorted(package / name for name in found | scanned)
 
 
 def entrances(package: Path) -> list[str]:
