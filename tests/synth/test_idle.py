@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,10 @@ def small(oversample: int = 2, mono: bool = False) -> Instrument:
     return Instrument(LISTENING, LOW_RATE, oversample=oversample, polyphony=4, mono=mono)
 
 
-ONE, OTHER = small(), small()
+@cache
+def shared(number: int) -> Instrument:
+    """Designed when the first test plays it."""
+    return small()
 
 
 def idle(inst: Instrument) -> bool:
@@ -40,13 +44,15 @@ def left(inst: Instrument) -> float:
     return max(float(np.abs(held).max(initial=0.0)) for held in (m.filtered.history, m.finished.mean))
 
 
-def fresh(inst: Instrument) -> Instrument:
+def fresh(number: int = 0) -> Instrument:
+    """One of two that are alike."""
+    inst = shared(number)
     inst.reset()
     return inst
 
 
 def test_new_is_idle_and_a_note_ends_it() -> None:
-    inst = fresh(ONE)
+    inst = fresh()
     assert idle(inst)
     assert (render(inst, [(100, on(60))], 100) == 0.0).all()
     assert idle(inst)
@@ -56,7 +62,7 @@ def test_new_is_idle_and_a_note_ends_it() -> None:
 
 @pytest.mark.parametrize("message", [cc(64, 127), cc(7, 20), bend(3000), off(60), on(60, 0), cc(120, 0), [0xC0, 3]])
 def test_only_a_note_ends_it(message: list[int]) -> None:
-    inst = fresh(ONE)
+    inst = fresh()
     render(inst, [(10, message)], 200)
     assert idle(inst)
 
@@ -84,7 +90,7 @@ def test_after_silence_every_filter_is_empty(oversample: int, mono: bool) -> Non
 
 
 def test_idle_blocks_leave_voices_and_filters_alone() -> None:
-    inst = fresh(ONE)
+    inst = fresh()
     inst.machine.stereo[...] = inst.machine.base[...] = np.nan
     assert (render(inst, [], 5000, blocks(37, 5000)) == 0.0).all()
     assert np.isnan(inst.machine.stereo).all()
@@ -101,8 +107,8 @@ AGAIN: list[Event] = [(0, on(62)), (3, on(50, 90)), (300, bend(2000)), (400, off
 def test_blocks_leave_no_trace_in_it(size: int) -> None:
     """Through idleness and out of it, between two ticks."""
     frames, second = SETTLED + 2000, [(SETTLED + 29 + sample, data) for sample, data in AGAIN]
-    whole = render(fresh(ONE), PIECE + second, frames)
-    assert (render(fresh(ONE), PIECE + second, frames, blocks(size, frames)) == whole).all()
+    whole = render(fresh(), PIECE + second, frames)
+    assert (render(fresh(), PIECE + second, frames, blocks(size, frames)) == whole).all()
     assert np.abs(whole[SETTLED:]).max() > 0.0
 
 
@@ -113,7 +119,7 @@ def later(inst: Instrument, score: list[Event], frames: int) -> Array:
 @pytest.mark.parametrize("wait", [0, 1, 29, 64, 1000])
 def test_who_was_idle_plays_as_who_is_new(wait: int) -> None:
     """At the same clock and with the same channels: to the last bit."""
-    played, new = fresh(ONE), fresh(OTHER)
+    played, new = fresh(), fresh(1)
     render(played, [*PIECE, (SETTLED - 100, cc(1, 99)), (SETTLED - 50, bend(1234, 1))], SETTLED + wait)
     assert adopt(new.address, SETTLED + wait, played.address) == 1
     score = [*AGAIN, (350, on(55, 80, 1))]
@@ -145,14 +151,14 @@ def test_who_adopts_plays_as_who_was_there_from_the_start(
     before: list[Event], at: int, after: list[Event], ahead: int
 ) -> None:
     """Whatever the channels had been told, even a moment ago; on another clock whole turns of all glides ahead."""
-    first, second = fresh(ONE), fresh(OTHER)
+    first, second = fresh(), fresh(1)
     render(first, [event for event in before if event[0] < at], at)
     assert adopt(second.address, at + ahead * memory.TICK, first.address) == 1
     assert (later(first, after, 1500) == later(second, after, 1500)).all()
 
 
 def test_who_sounds_adopts_nothing() -> None:
-    first, second = fresh(ONE), fresh(OTHER)
+    first, second = fresh(), fresh(1)
     render(first, [(0, cc(1, 5))], 100)
     render(second, [(0, on(60))], 10)
     assert adopt(second.address, 100, first.address) == 0

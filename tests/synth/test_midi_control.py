@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import log10
 from typing import Any
 
@@ -54,12 +55,18 @@ def level_after(events: list[Event], seconds: float = 0.4, name: str = "modal") 
     return decibels(x[-2400:])
 
 
-FREE_DECAY = level_after([])
-DAMPED = level_after([(2400, off(60))])
+@cache
+def free_decay() -> float:
+    return level_after([])
+
+
+@cache
+def damped() -> float:
+    return level_after([(2400, off(60))])
 
 
 def test_the_damper_is_heard() -> None:
-    assert DAMPED < FREE_DECAY - 60.0
+    assert damped() < free_decay() - 60.0
 
 
 # --- pedals -----------------------------------------------------------------------------------------------------------
@@ -67,18 +74,18 @@ def test_the_damper_is_heard() -> None:
 
 def test_sustain_keeps_what_is_let_go_until_it_is_lifted() -> None:
     pedal = [(1000, cc(64, 127)), (2400, off(60))]
-    assert abs(level_after(pedal) - FREE_DECAY) < 1e-9
+    assert abs(level_after(pedal) - free_decay()) < 1e-9
     lifted = level_after([*pedal, (9600, cc(64, 0))])
-    assert DAMPED < lifted < FREE_DECAY - 40.0
+    assert damped() < lifted < free_decay() - 40.0
     # A key that is still down does not mind.
-    assert level_after([(1000, cc(64, 127)), (2400, cc(64, 0))]) == FREE_DECAY
+    assert level_after([(1000, cc(64, 127)), (2400, cc(64, 0))]) == free_decay()
     # The pedal also catches a string whose damper is on its way.
-    assert level_after([(2400, off(60)), (2900, cc(64, 127))]) > DAMPED + 40.0
+    assert level_after([(2400, off(60)), (2900, cc(64, 127))]) > damped() + 40.0
 
 
 def test_a_half_pedal_damps_by_its_value() -> None:
     levels = [level_after([(1000, cc(64, value)), (2400, off(60))]) for value in (0, 20, 40, 63, 64, 90, 110, 127)]
-    assert levels[0] == pytest.approx(DAMPED)
+    assert levels[0] == pytest.approx(damped())
     assert (np.diff(levels) > 0.5).sum() >= len(levels) - 2
     assert (np.diff(levels) > 0.0).all()
 
@@ -89,8 +96,8 @@ def test_sostenuto_holds_only_the_keys_that_were_down() -> None:
     raw(inst, [*score, (4000, off(67))], RATE)
     voices = inst.machine.voices
     assert {int(v.key) for v in voices if v.state == memory.RELEASED} == {60}
-    assert abs(level_after([(2000, cc(66, 127)), (2400, off(60))]) - FREE_DECAY) < 1e-9
-    assert level_after([(2000, cc(66, 127)), (2400, off(60)), (9600, cc(66, 0))]) < FREE_DECAY - 40.0
+    assert abs(level_after([(2000, cc(66, 127)), (2400, off(60))]) - free_decay()) < 1e-9
+    assert level_after([(2000, cc(66, 127)), (2400, off(60)), (9600, cc(66, 0))]) < free_decay() - 40.0
 
 
 def test_pressing_sostenuto_harder_catches_nothing_more() -> None:
@@ -104,12 +111,12 @@ def test_pressing_sostenuto_harder_catches_nothing_more() -> None:
 
 def test_a_string_that_sostenuto_holds_may_be_struck_again() -> None:
     held = [(2000, cc(66, 127)), (2400, off(60)), (3000, on(60)), (4000, off(60))]
-    assert level_after(held) > FREE_DECAY - 6.0
+    assert level_after(held) > free_decay() - 6.0
 
 
 @pytest.mark.parametrize("pedal", [64, 66, 67])
 def test_pedals_are_their_channel_s(pedal: int) -> None:
-    assert level_after([(1000, cc(pedal, 127, 1)), (2400, off(60))]) == DAMPED
+    assert level_after([(1000, cc(pedal, 127, 1)), (2400, off(60))]) == damped()
 
 
 # --- mode messages ----------------------------------------------------------------------------------------------------
@@ -117,9 +124,9 @@ def test_pedals_are_their_channel_s(pedal: int) -> None:
 
 def test_all_notes_off_lets_go_as_far_as_the_pedals_allow() -> None:
     for number in (123, 124, 125, 126, 127):
-        assert level_after([(2400, cc(number, 0))]) == DAMPED
-    assert abs(level_after([(1000, cc(64, 127)), (2400, cc(123, 0))]) - FREE_DECAY) < 1e-9
-    assert level_after([(2400, cc(123, 0, 1))]) == FREE_DECAY
+        assert level_after([(2400, cc(number, 0))]) == damped()
+    assert abs(level_after([(1000, cc(64, 127)), (2400, cc(123, 0))]) - free_decay()) < 1e-9
+    assert level_after([(2400, cc(123, 0, 1))]) == free_decay()
 
 
 def test_all_sound_off_is_silence_whatever_the_pedals_say() -> None:
@@ -128,7 +135,7 @@ def test_all_sound_off_is_silence_whatever_the_pedals_say() -> None:
     x = raw(inst, [(0, on(60)), (0, on(64)), *pedals, (2000, off(64)), (2400, cc(120, 0))], 4800)
     assert (x[2400 + round(0.0051 * RATE) :] == 0.0).all()
     assert inst.silent
-    assert level_after([(2400, cc(120, 0, 1))]) == FREE_DECAY
+    assert level_after([(2400, cc(120, 0, 1))]) == free_decay()
 
 
 def test_reset_all_controllers() -> None:
@@ -143,7 +150,7 @@ def test_reset_all_controllers() -> None:
 
 def test_reset_all_controllers_lifts_sostenuto_too() -> None:
     held = [(2000, cc(66, 127)), (2400, off(60)), (4800, cc(121, 0))]
-    assert level_after(held) < FREE_DECAY - 40.0
+    assert level_after(held) < free_decay() - 40.0
 
 
 def test_an_untouched_controller_leaves_the_preset_s_value() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import cache
 from typing import Any
 
 import numba
@@ -28,12 +29,17 @@ SPARSE: dict[str, Any] = {
 }
 ROOM = memory.RING_SIZE - SPARE
 NOTHING = cc(3, 0)  # a controller that nobody maps
-SHARED = Instrument(**SPARSE)
+
+
+@cache
+def shared() -> Instrument:
+    """Designed when the first test plays it."""
+    return Instrument(**SPARSE)
 
 
 def playing() -> tuple[Player, Card, Instrument]:
     """A player that has played its instrument for a block."""
-    inst = SHARED
+    inst = shared()
     inst.reset()
     player = Player(8000, 128)
     assert player.change(inst)
