@@ -416,6 +416,17 @@ def test_what_a_wheel_brought_is_taken_unless_it_is_damaged(
     assert (len(making), place.exists()) == (damaged, damaged)
 
 
+def test_a_wheel_is_brought_what_is_kept_and_else_what_is_made(
+    place: Path, making: list[bytes], tmp_path: Path
+) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        module.ship(str(tmp_path / folder))
+        (brought,) = (tmp_path / folder).iterdir()
+        assert brought.name == processor.shipped(PROCESSOR.name).name
+        assert [brought.read_bytes()] == making
+
+
 def test_a_warm_start_needs_no_compiler() -> None:
     """Nothing is typed, lowered or optimised, and the front end is not even imported."""
     program = (
