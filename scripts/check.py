@@ -36,6 +36,10 @@ CONSTRAINTS = ROOT / "scripts" / "constraints.txt"
 CLOCKED = ("tests/live", "tests/profiling", "tests/robustness", "tests/test_compiled.py")  # what reads a clock
 
 MARK = "mark.interpreted"
+ALONE = "mark.alone"
+MEASURED = "tests that measure time"
+# Tests as Python's own code, into which pytest rewrites them, and the engine's module: all workers find them made.
+READY = "import pytest; from engine import module; pytest.main(['--collect-only', '--quiet']); module.ready()"
 LONGEST = ("--durations=25", "--durations-min=5")  # are named: what to shorten first
 
 Check = tuple[str, list[str], dict[str, str]]
@@ -143,6 +147,11 @@ def workers() -> int:
     return 1 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
+def marked(words: str) -> list[str]:
+    """The files of tests with such a mark: no other need be read, which takes longer than some tests."""
+    return [str(file) for file in sorted((ROOT / "tests").rglob("test_*.py")) if words in file.read_text("utf-8")]
+
+
 def checks(args: argparse.Namespace, told: Sequence[str]) -> list[Check]:
     """What to run, each with its name and what is added to its environment."""
     python = [sys.executable, "-m"]
@@ -150,16 +159,14 @@ def checks(args: argparse.Namespace, told: Sequence[str]) -> list[Check]:
     # The sound card's thread is watched where there is a C compiler, and names are UTF-8 whatever the locale says.
     around = {"JAWARI_GUARD": "1", "PYTHONUTF8": "1"}
     tests = [*python, "pytest", "-n", str(workers()), "--dist", "loadgroup", "-m", "not alone", *LONGEST, *how, *told]
-    alone = [*python, "pytest", "-m", "alone"]
-    # No other file is even read: some play while they are, which takes minutes where every kernel is plain Python.
-    small = [str(file) for file in sorted((ROOT / "tests").rglob("test_*.py")) if MARK in file.read_text("utf-8")]
+    alone = [*python, "pytest", "-m", "alone", *marked(ALONE)]
     if args.clock:
         places = [] if told else [str(Path(place)) for place in CLOCKED]
         return [(f"tests, clock {args.clock}", [*shifted_clock.shifted(args.clock), *tests, *places], around)]
     if args.floors or args.newest:
         return [
             ("versions", [*python, "pip", "list"], {}),
-            ("tests that measure time", alone, around),
+            (MEASURED, alone, around),
             ("tests", tests, around),
         ]
     return [
@@ -168,10 +175,10 @@ def checks(args: argparse.Namespace, told: Sequence[str]) -> list[Check]:
         ("types", [*python, "mypy"], {}),
         (
             "kernels as plain Python",
-            [*python, "pytest", "-n", "auto", "-m", "interpreted", *small],
+            [*python, "pytest", "-n", "auto", "-m", "interpreted", *marked(MARK)],
             {"NUMBA_DISABLE_JIT": "1"},
         ),
-        ("tests that measure time", alone, around),
+        (MEASURED, alone, around),
         ("tests", tests, around),
     ]
 
@@ -185,8 +192,14 @@ def main() -> None:
     validators(not args.no_system)
     if args.clock and (reason := shifted_clock.missing()):
         sys.exit(f"check: --clock {args.clock}: {reason}")
-    failed = []
-    for name, command, more in checks(args, told):
+    # Whatever a container says: hundreds of programs would each compile every source that they read.
+    os.environ["PYTHONDONTWRITEBYTECODE"] = ""
+    failed, todo, meanwhile = [], checks(args, told), None
+    if todo[0][0] == "lint" and not told:  # all of it; lint and types keep one core busy
+        meanwhile = subprocess.Popen([sys.executable, "-c", READY], cwd=ROOT, stdout=subprocess.DEVNULL)
+    for name, command, more in todo:
+        if meanwhile and name == MEASURED:
+            meanwhile.wait()
         print(f"\n== {name}", flush=True)
         if subprocess.run(command, cwd=ROOT, env={**os.environ, **more}, check=False).returncode:
             failed.append(name)
