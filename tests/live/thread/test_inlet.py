@@ -100,16 +100,16 @@ def test_the_other_inlets_do_not_notice() -> None:
 
 @pytest.mark.parametrize("inlets", [1, 5])
 def test_a_flood_leaves_no_note_behind_and_what_is_lost_is_counted(inlets: int) -> None:
-    """10^5 events a second for 5 s, in no order; now and then the card pauses for longer than the inlets can hold."""
+    """10^5 events a second for 2 s, in no order; now and then the card pauses for longer than the inlets can hold."""
     rng, inst = np.random.default_rng(inlets), Instrument(**{**SPARSE, "sample_rate": 48_000, "polyphony": 8})
-    player, count = Player(48_000, 128), 500_000
+    player, count = Player(48_000, 128), 200_000
     assert player.change(inst)
     card = Card(player)
     card.run(1)
     kinds = rng.choice([0x80, 0x90, 0xB0, 0xE0], count, p=[0.45, 0.35, 0.1, 0.1]) | rng.integers(0, 3, count)
     first, second = rng.integers(0, 128, (2, count))
     first[(kinds & 0xF0 == 0xB0) & (first >= 120)] = 3
-    stamps = (card.time + np.sort(rng.uniform(0.0, 5e9, count))).astype(np.int64)
+    stamps = (card.time + np.sort(rng.uniform(0.0, 2e9, count))).astype(np.int64)
     into, kept, done = rng.integers(0, inlets, count), 0, 0
     while done < count:
         if card.player.gauges.blocks % 300 == 0:
