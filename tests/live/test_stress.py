@@ -1,4 +1,4 @@
-"""Sound and notes stay on time while the interpreter has no time for them: a minute of it, with a control."""
+"""Sound and notes stay on time while the interpreter has no time for them: half a minute of it, with a control."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_TELLING = "no real-time priority here, and sound is not on time even when the
 
 # --- blocks -----------------------------------------------------------------------------------------------------------
 
-SLICES, IDLE, BUSY = 4, 5.0, 10.0  # s of each: they take turns, so that what else the machine does hits both
+SLICES, IDLE, BUSY = 2, 5.0, 10.0  # s of each: they take turns, so that what else the machine does hits both
 ALLOWED = 0.001  # of the blocks may be missed because the interpreter is busy
 
 STRESS = f"from live.stressed import compiled\ntell(**compiled({SLICES}, {IDLE}, {BUSY}))"
