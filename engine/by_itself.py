@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+from functools import cached_property
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -15,8 +16,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.compiler import Flags, compile_extra
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
+from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
-from numba.core.targetconfig import ConfigStack
 from numba.core.types.containers import BaseTuple
 from numba.extending import intrinsic
 
@@ -30,14 +31,39 @@ def as_modules_are(compiled: Any) -> Any:
     """Have a compiled function made like this if it says that it returns nothing; others are numba's."""
     if INTERPRETED or compiled.__annotations__.get("return") != "None":
         return compiled
+    compiled.__class__ = _Bridged
     compiled._compiler.__class__ = _Compiler
     compiled._compiler.whole = compiled
     compiled._cache = _Kept(compiled.py_func)
     return compiled
 
 
+class _Bridged(CPUDispatcher):  # type: ignore[misc]
+    """Python's calls go over the bridge. What numba compiles has the function itself: kept on disk, it would lead to an
+    object file that nobody has loaded."""
+
+    @cached_property
+    def inner(self) -> Any:
+        """As compiled code alone calls it."""
+        options = {**self.targetoptions, "no_cpython_wrapper": True}
+        made: Any = CPUDispatcher(self.py_func, locals=self.locals, targetoptions=options)
+        made._cache = MachineCode(self.py_func)
+        return made
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """What a call with these types is."""
+        return self.inner.get_call_template(args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        """What is called then."""
+        return self.inner.get_overload(sig)
+
+
 class _Kept(MachineCode):
-    """Its object file lies before numba's bridge to it."""
+    """Its object file lies before numba's bridge to it, under another name than the function itself."""
+
+    def _name(self, sig: Any, codegen: Any) -> str:
+        return super()._name(sig, codegen).replace(".nbc", "-bridge.nbc")
 
     def pack(self, sig: Any, data: Any) -> bytes:
         """Nothing but the bridge if numba made all of it."""
@@ -55,8 +81,7 @@ class _Compiler(_FunctionCompiler):  # type: ignore[misc]
     whole: Any
 
     def _compile_core(self, args: Any, return_type: Any) -> Any:
-        # What compiled code calls has to lie in its caller.
-        if ConfigStack().top_or_none() is not None or not all(map(_in_words, args)):
+        if not all(map(_in_words, args)):
             return super()._compile_core(args, return_type)
         from engine.lowering import Door, compiled  # takes its time, and a warm start needs none of it
 
