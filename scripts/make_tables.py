@@ -222,8 +222,9 @@ def exports() -> str:
             (f"`{row['preset']}`", f"{engine:.1f} %", *ratios, f"{100 * page['share']:.0f} %", f"{page['broke']}")
         )
     head = ("16 keys, the wheel moves", "engine, of a core ", "native code / engine ", "WebAssembly / native v3 ")
+    engine = found["rows"][0]["v8"]
     more = ("the page in Chromium, of a core ", "and its sound broke off ")
-    return f"{_where(found)}\n\n{table((*head, *more), rows)}"
+    return f"{_where(found)} WebAssembly runs in V8 {engine}.\n\n{table((*head, *more), rows)}"
 
 
 def redesigns() -> str:
