@@ -23,6 +23,7 @@ from numba.extending import intrinsic
 
 from engine import module
 from engine.machine_code import INTERPRETED, MachineCode
+from engine.parts import name_of
 
 _here: dict[str, module.Code] = {}  # by the names of what is called in them
 
@@ -86,7 +87,7 @@ class _Compiler(_FunctionCompiler):  # type: ignore[misc]
         from engine.lowering import Door, compiled  # takes its time, and a warm start needs none of it
 
         function = self.py_func
-        told = f"{function.__module__}.{function.__qualname__}{args}"
+        told = f"{name_of(self.whole)}{args}"
         symbol = f"jawari.{function.__name__}.{hashlib.sha256(told.encode()).hexdigest()[:20]}"
         made, returning = compiled({symbol: Door(self.whole, tuple(args))}, module.declared, lambda share: None)
         brought = symbol, module.sealed([made], returning)

@@ -8,7 +8,6 @@ from math import inf, pi, sqrt
 
 import numpy as np
 
-from engine import module
 from engine.physics.designing import BAND
 from engine.physics.network.bodies import playable
 from engine.physics.network.parts import Body, Network, Strung, seen_from
@@ -112,7 +111,6 @@ def costs(preset: Preset, assembly: Assembly, rate: float) -> PartCosts:
     key = nearest_key(preset)
     if not any(part.lowest <= key <= part.highest for part in assembly.played):
         key = assembly.played[0].lowest
-    module.ready()
     two_way = replace(assembly, coupling="two-way")
     whole = ensemble(preset, two_way, key, LOUD, rate).network
     some = replace(whole, strings=whole.strings[: len(whole.strings) - len(assembly.sympathetic)])

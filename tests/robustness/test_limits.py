@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -92,39 +92,27 @@ print(json.dumps([usual, *(measure(preset, {MOST_ORDINARY} * usual[0]) for prese
 Measured = dict[str, tuple[float, float, str]]
 
 
-def measure(*tables: dict[str, dict[str, Any]]) -> list[Measured]:
-    """How long each preset is designed for, as multiples of ORDINARY, its MB, and what is said about it; a program for
-    each table, all at once."""
-    with ExitStack() as running:
-        programs = [
-            running.enter_context(
-                subprocess.Popen(
-                    [sys.executable, "-c", MEASURE],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                )
-            )
-            for _ in tables
-        ]
-        for program, presets in zip(programs, tables):
-            assert program.stdin is not None
-            program.stdin.write(json.dumps([ORDINARY, *presets.values()]))
-            program.stdin.close()
-            program.stdin = None
-        told = [program.communicate(timeout=600) for program in programs]
-    found = []
-    for program, (said, trouble), presets in zip(programs, told, tables):
-        assert program.returncode == 0, trouble
-        (ordinary, *_), *measured = json.loads(said)
-        found.append({name: (seconds / ordinary, mb, said) for name, (seconds, mb, said) in zip(presets, measured)})
-    return found
+def measure(presets: dict[str, dict[str, Any]]) -> Measured:
+    """How long each preset is designed for, as multiples of ORDINARY, its MB, and what is said about it."""
+    command = [sys.executable, "-c", MEASURE]
+    done = subprocess.run(
+        command,
+        input=json.dumps([ORDINARY, *presets.values()]),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (ordinary, *_), *measured = json.loads(done.stdout)
+    return {name: (seconds / ordinary, mb, said) for name, (seconds, mb, said) in zip(presets, measured, strict=True)}
 
 
 @pytest.fixture(scope="module")
 def both() -> list[Measured]:
-    return measure(HUGE, LARGE)
+    """Beside each other: what is counted is each program's own time and memory."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(measure, (HUGE, LARGE)))
 
 
 @pytest.fixture(scope="module")
